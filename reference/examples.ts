@@ -22,7 +22,7 @@ const CLIENT_LINES: Readonly<Record<string, Readonly<Record<string, string>>>> =
     streamChanges:
       "for await (const { changes, cursor } of store.changes({ after: 'start' })) console.log(changes);",
     countOrders: 'const { counts, exact } = await store.countOrders({ petId });',
-    getSummary: 'const { orders } = await store.getSummary();',
+    getStore: 'const { counts } = await store.getStore();',
     listWebhooks: 'const webhooks = await store.listWebhooks();',
     createWebhook:
       "const { webhook, secret } = await store.createWebhook({ url, after: 'start' });",

@@ -10,26 +10,31 @@ export async function addedUp(
     part = await read(part.next);
     sum = sumOf(sum, part);
   }
-  const { periods, cancels, revision, head } = sum;
-  return { periods, cancels, revision, head };
+  const { periods, byKey, revision, head } = sum;
+  return { periods, byKey, revision, head };
 }
 
 function sumOf(sum: Activity, part: Activity): Activity {
   const { revision, head } = part;
-  const periods = sum.periods.map((period, index) => {
-    const { placed, cancelled, shipped } = part.periods[index]!;
-    return {
-      ...period,
-      placed: period.placed + placed,
-      cancelled: period.cancelled + cancelled,
-      shipped: period.shipped + shipped,
-    };
-  });
-  const byKey = new Map(sum.cancels.map((each) => [each.by, each]));
-  for (const each of part.cancels) {
-    const cancelled = (byKey.get(each.by)?.cancelled ?? 0n) + each.cancelled;
-    byKey.set(each.by, { ...each, cancelled });
+  const periods = sum.periods.map((period, index) => added(period, part.periods[index]!));
+  const keys = new Map(sum.byKey.map((each) => [each.by, each]));
+  for (const each of part.byKey) {
+    const known = keys.get(each.by);
+    keys.set(each.by, known === undefined ? each : added(each, known));
   }
-  const cancels = [...byKey.values()].sort((one, other) => Number(other.cancelled - one.cancelled));
-  return { periods, cancels, revision, head };
+  const byKey = [...keys.values()].sort((one, other) => Number(totalOf(other) - totalOf(one)));
+  return { periods, byKey, revision, head };
+}
+
+type Counts = Pick<Activity['byKey'][number], 'placed' | 'cancelled' | 'shipped'>;
+
+function added<T extends Counts>(one: T, other: Counts): T {
+  const placed = one.placed + other.placed;
+  const cancelled = one.cancelled + other.cancelled;
+  const shipped = one.shipped + other.shipped;
+  return { ...one, placed, cancelled, shipped };
+}
+
+function totalOf({ placed, cancelled, shipped }: Counts): bigint {
+  return placed + cancelled + shipped;
 }

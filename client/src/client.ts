@@ -9,7 +9,7 @@ import type {
   OrderHistory,
   OrderPage,
   OrderRecord,
-  Summary,
+  Store,
   Webhook,
   WebhookSecret,
   WebhookTest,
@@ -65,7 +65,7 @@ import {
   type StoreOrdersOptions,
   settingsOf,
 } from './settings.ts';
-import { isActivity, isHistory, isKey, isOrder, isSummary } from './shapes.ts';
+import { isActivity, isHistory, isKey, isOrder, isStore } from './shapes.ts';
 import { stoppable } from './stoppable.ts';
 import { StoreOrdersV1 } from './v1.ts';
 import {
@@ -98,7 +98,7 @@ export type {
   OrderRecord,
   Pet,
   Shipment,
-  Summary,
+  Store,
   Webhook,
   WebhookChanges,
   WebhookList,
@@ -458,17 +458,21 @@ export class StoreOrders {
     );
   }
 
-  /** Reads the scopes and limits of this client's API key, and the time of the service. */
+  /** Reads the scopes and limits of this client's API key. */
   async getKey(options: CallOptions = {}): Promise<Key> {
     const { etag: _, ...key } = (await this.#read<Key>('getKey', '/v2/key', isKey, options))!;
     return key;
   }
 
-  /** Counts the orders by status, in constant time. */
-  getSummary(options: CallOptions & IfNoneMatch): Promise<Tagged<Summary> | undefined>;
-  getSummary(options?: CallOptions): Promise<Tagged<Summary>>;
-  async getSummary(options: ReadOptions = {}): Promise<Tagged<Summary> | undefined> {
-    return this.#read('getSummary', '/v2/store/summary', isSummary, options);
+  /** Reads what the store is, the time of the service, and how many orders have each status, in constant time. */
+  async getStore(options: CallOptions = {}): Promise<Store> {
+    const { etag: _, ...store } = (await this.#read<Store>(
+      'getStore',
+      '/v2/store',
+      isStore,
+      options,
+    ))!;
+    return store;
   }
 
   /**

@@ -10,7 +10,7 @@ import type {
   OrderHistory,
   OrderPage,
   OrderRecord,
-  Summary,
+  Store,
   Webhook,
   WebhookList,
   WebhookSecret,
@@ -50,13 +50,13 @@ export function isOrder(value: unknown): value is OrderRecord {
 }
 
 export function isOrderPage(page: Unknown<OrderPage>): boolean {
-  const { orders, next, revision, head, changes } = page;
+  const { orders, next, revision, head, changesAfter } = page;
   return (
     isArrayOf(orders, isOrder) &&
     (next === undefined || typeof next === 'string') &&
     typeof revision === 'bigint' &&
     typeof head === 'string' &&
-    typeof changes === 'string'
+    typeof changesAfter === 'string'
   );
 }
 
@@ -124,8 +124,9 @@ export function isChangePage(page: Unknown<ChangePage>): boolean {
   );
 }
 
-export function isSummary({ revision, head, orders }: Unknown<Summary>): boolean {
-  return typeof revision === 'bigint' && typeof head === 'string' && areCounts(orders);
+export function isStore({ time, counts, revision, head, changesAfter }: Unknown<Store>): boolean {
+  const areTexts = [time, head, changesAfter].every((each) => typeof each === 'string');
+  return areTexts && typeof revision === 'bigint' && areCounts(counts);
 }
 
 export function isOrderCounts({ revision, head, counts, exact }: Unknown<OrderCounts>): boolean {
@@ -139,19 +140,18 @@ function areCounts(counts: unknown): boolean {
   return [pending, shipped, cancelled].every((count) => typeof count === 'bigint');
 }
 
-export function isKey({ id, name, scopes, now }: Unknown<Key>): boolean {
-  return [id, name, now].every((each) => typeof each === 'string') && Array.isArray(scopes);
+export function isKey({ id, name, scopes }: Unknown<Key>): boolean {
+  return [id, name].every((each) => typeof each === 'string') && Array.isArray(scopes);
 }
 
-export function isActivity({ periods, cancels, next, revision }: Unknown<Activity>): boolean {
+export function isActivity({ periods, byKey, next, revision }: Unknown<Activity>): boolean {
+  const hasCounts = (each: unknown) => {
+    const { placed, cancelled, shipped } = each as Unknown<Activity['byKey'][number]>;
+    return [placed, cancelled, shipped].every((count) => typeof count === 'bigint');
+  };
   return (
-    isArrayOf(periods, (period) => {
-      const { placed, cancelled, shipped } = period as Unknown<Activity['periods'][number]>;
-      return [placed, cancelled, shipped].every((count) => typeof count === 'bigint');
-    }) &&
-    isArrayOf(cancels, (each) => {
-      return typeof (each as Unknown<Activity['cancels'][number]>).cancelled === 'bigint';
-    }) &&
+    isArrayOf(periods, hasCounts) &&
+    isArrayOf(byKey, hasCounts) &&
     (next === undefined || typeof next === 'string') &&
     typeof revision === 'bigint'
   );

@@ -67,9 +67,9 @@ export function keyIn(text: string): string {
 export async function signIn(apiKey: string, root: string): Promise<Session> {
   const client = new StoreOrders({ baseUrl: root, apiKey });
   const key = await client.getKey();
-  compareClocks(key.now);
-  sessionStorage.setItem(STORED, apiKey);
   const can = (scope: string) => key.scopes.includes(scope);
+  if (can('orders:read')) compareClocks((await client.getStore()).time);
+  sessionStorage.setItem(STORED, apiKey);
   const may = {
     read: can('orders:read'),
     cancel: can('orders:cancel'),

@@ -4,7 +4,7 @@ import type {
   OrderCounts,
   OrderHistory,
   OrderRecord,
-  Summary,
+  Store,
   Webhook,
 } from '@store-orders/client';
 import type { View } from './list/address.ts';
@@ -41,7 +41,7 @@ export interface State {
   newer: Set<bigint>;
   /** Changes that arrived while a page was read; they are applied to it. */
   waiting: Change[];
-  summary: Summary | undefined;
+  store: Store | undefined;
   /** Of the orders that match the filters, in any status. */
   counts: OrderCounts | undefined;
   /** Numbers of pending orders, by filter and range. */
@@ -176,7 +176,7 @@ export function initialState(view: View): State {
     problem: undefined,
     newer: new Set(),
     waiting: [],
-    summary: undefined,
+    store: undefined,
     counts: undefined,
     rangeCounts: new Map(),
     live: 'starting',

@@ -21,6 +21,7 @@ const GENERAL = {
 
 /** An operation, as hooks name it. */
 export type OperationName =
+  | 'getStore'
   | 'listOrders'
   | 'placeOrder'
   | 'getOrder'
@@ -32,7 +33,6 @@ export type OperationName =
   | 'listChanges'
   | 'streamChanges'
   | 'countOrders'
-  | 'getSummary'
   | 'getActivity'
   | 'listWebhooks'
   | 'createWebhook'
@@ -47,6 +47,7 @@ export type OperationName =
   | 'v1.getPet';
 
 export const ERROR_CODES: Readonly<Record<OperationName, Readonly<Record<string, number>>>> = {
+  getStore: { ...GENERAL, parameter_invalid: 400, scope_missing: 403 },
   listOrders: { ...GENERAL, parameter_invalid: 400, cursor_invalid: 400, scope_missing: 403 },
   placeOrder: {
     ...GENERAL,
@@ -140,7 +141,6 @@ export const ERROR_CODES: Readonly<Record<OperationName, Readonly<Record<string,
     too_many_streams: 503,
   },
   countOrders: { ...GENERAL, parameter_invalid: 400, scope_missing: 403 },
-  getSummary: { ...GENERAL, parameter_invalid: 400, scope_missing: 403 },
   getActivity: {
     ...GENERAL,
     parameter_invalid: 400,

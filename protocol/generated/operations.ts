@@ -15,7 +15,7 @@ import type {
   OrderRecord,
   Shipment,
   Shipments,
-  Summary,
+  Store,
   Webhook,
   WebhookChanges,
   WebhookList,
@@ -25,6 +25,11 @@ import type {
 
 /** The operations of v2: parameters of path and query, the body, and the record of a successful response. */
 export interface Operations {
+  readonly getStore: {
+    readonly parameters: object;
+    readonly body: undefined;
+    readonly answer: Store;
+  };
   readonly listOrders: {
     readonly parameters: {
       readonly status?: readonly ('pending' | 'shipped' | 'cancelled')[];
@@ -110,11 +115,6 @@ export interface Operations {
     };
     readonly body: undefined;
     readonly answer: OrderCounts;
-  };
-  readonly getSummary: {
-    readonly parameters: object;
-    readonly body: undefined;
-    readonly answer: Summary;
   };
   readonly getActivity: {
     readonly parameters: { readonly boundaries: readonly string[]; readonly cursor?: string };

@@ -113,8 +113,8 @@ export interface OrderPage {
   readonly revision: bigint;
   /** The head of the history up to `revision`, in 64 hexadecimal digits: responses with the same head show the same state. */
   readonly head: string;
-  /** A cursor for listChanges: returns the changes since this page. */
-  readonly changes: string;
+  /** The cursor with which listChanges returns the changes since this page: its `after`. */
+  readonly changesAfter: string;
 }
 
 /** An order that is to be cancelled. */
@@ -243,14 +243,16 @@ export interface OrderCounts {
   readonly head: string;
 }
 
-/** The number of orders in the store. */
-export interface Summary {
-  /** The current revision of the store. */
-  readonly revision: bigint;
-  /** The head of the history up to `revision`, in 64 hexadecimal digits: responses with the same head show the same state. */
-  readonly head: string;
-  /** Orders by status. */
-  readonly orders: {
+/** The store, and how many orders it has. */
+export interface Store {
+  /** The name that the operators have given the store; absent if they have not. */
+  readonly name?: string;
+  /** Where the orders are real. Clients must expect further values. */
+  readonly environment: 'production' | 'staging' | (string & {});
+  /** The time of the service. */
+  readonly time: string;
+  /** All orders, by status. */
+  readonly counts: {
     /** Neither shipped nor cancelled. */
     readonly pending: bigint;
     /** Shipped. */
@@ -261,6 +263,12 @@ export interface Summary {
   /** Whether a failover of the database can lose acknowledged changes, because its standby is asynchronous; configured by the
 operators. If true, clients that keep an exact copy must handle 410 `changes_gone`. */
   readonly canLoseChanges: boolean;
+  /** The current revision of the store. */
+  readonly revision: bigint;
+  /** The head of the history up to `revision`, in 64 hexadecimal digits: responses with the same head show the same state. */
+  readonly head: string;
+  /** The cursor with which listChanges returns the changes since then: its `after`. */
+  readonly changesAfter: string;
 }
 
 /** The number of placed, cancelled and shipped orders in each period. */
@@ -278,14 +286,18 @@ export interface Activity {
     /** Orders that were shipped. */
     readonly shipped: bigint;
   }[];
-  /** The cancels in all periods, by the key that made them, most first. */
-  readonly cancels: readonly {
+  /** The counts of all periods together, by the key that made the changes; those with most changes first. */
+  readonly byKey: readonly {
     /** The id of the API key; absent for the operators of the store. */
     readonly by?: string;
     /** The name of the API key, as the operators have given it. */
-    readonly name?: string;
-    /** Orders that were cancelled. */
+    readonly byName?: string;
+    /** Orders that it placed. */
+    readonly placed: bigint;
+    /** Orders that it cancelled. */
     readonly cancelled: bigint;
+    /** Orders that it shipped. */
+    readonly shipped: bigint;
   }[];
   /** The cursor to continue the count; absent when all events are counted. */
   readonly next?: string;
@@ -309,8 +321,6 @@ export interface Key {
   readonly cancelsPerHour?: bigint;
   /** From when on it is not valid; absent if it does not expire. */
   readonly expiresAt?: string;
-  /** The time of the service. */
-  readonly now: string;
 }
 
 /** An endpoint that changes are sent to, and its position in the feed. */

@@ -22,8 +22,12 @@ export interface Services {
   readonly streams: ChangeStreams;
   /** The path of the version: /v2 */
   readonly basePath: string;
-  /** Whether a failover can lose acknowledged changes, as configured by the operators. */
-  readonly canLoseChanges: boolean;
+  /** What the operators have configured about the store. */
+  readonly facts: {
+    readonly name: string | undefined;
+    /** Whether a failover can lose acknowledged changes. */
+    readonly canLoseChanges: boolean;
+  };
   readonly webhooks: {
     readonly allowed: AllowedTargets;
     readonly keyOf: KeyOf;

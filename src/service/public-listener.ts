@@ -165,7 +165,7 @@ function servicesOf(
     ...parts,
     store,
     submitInTurn: oneAtATime(parts.submit),
-    canLoseChanges: config.canLoseChanges,
+    facts: { name: config.storeName, canLoseChanges: config.canLoseChanges },
     webhooks: {
       allowed,
       keyOf: (webhook) => orNone(() => keyOfIn(keyFile)(webhook)),

@@ -27,22 +27,25 @@ export interface ActivityCursor extends ActivityPlace {
 }
 
 /** How many events there were of each type. */
-type EventCounts = Readonly<Record<OrderEventType, number>>;
+interface EventCounts {
+  readonly placed: number;
+  readonly cancelled: number;
+  readonly shipped: number;
+}
 
-/** How many orders a key has cancelled. */
-interface CancelsByKey {
+/** The events that a key has made. */
+interface CountsOfKey extends EventCounts {
   /** Id of the key; undefined for operators. */
   readonly by: string | undefined;
   /** Undefined for operators. */
-  readonly name: string | undefined;
-  readonly cancelled: number;
+  readonly byName: string | undefined;
 }
 
 export interface ActivityPage {
   /** For each period. */
   readonly periods: readonly EventCounts[];
   /** In all periods together; most first, then by id. */
-  readonly cancels: readonly CancelsByKey[];
+  readonly byKey: readonly CountsOfKey[];
   /** Undefined if all events of the periods are counted. */
   readonly next: ActivityCursor | undefined;
   /** Events of all revisions up to this one are counted. */
@@ -79,15 +82,15 @@ function before(at: number): ActivityPlace {
   return { at: at - 1, revision: INT64_MAX, orderId: INT64_MAX as OrderId };
 }
 
-/** Adds up events by period and type, and cancels by key. */
+/** Adds up events by period and type, and by key and type. */
 export class ActivityCount {
   readonly #boundaries: readonly number[];
   readonly #periods: Record<OrderEventType, number>[];
-  readonly #cancels = new Map<string | undefined, number>();
+  readonly #byKey = new Map<string | undefined, Record<OrderEventType, number>>();
 
   constructor({ boundaries }: ActivityQuery) {
     this.#boundaries = boundaries;
-    this.#periods = boundaries.slice(1).map(() => ({ placed: 0, cancelled: 0, shipped: 0 }));
+    this.#periods = boundaries.slice(1).map(() => ({ ...NOTHING }));
   }
 
   /** Adds an event, unless it is in no period. */
@@ -106,25 +109,33 @@ export class ActivityCount {
     const counts = this.#periods[period];
     if (counts === undefined) return;
     counts[type] += count;
-    if (type === 'cancelled') this.#cancels.set(by, (this.#cancels.get(by) ?? 0) + count);
+    const ofKey = this.#byKey.get(by) ?? { ...NOTHING };
+    ofKey[type] += count;
+    this.#byKey.set(by, ofKey);
   }
 
-  /** The keys that have cancelled orders. */
+  /** The keys that have made changes. */
   keys(): readonly string[] {
-    return [...this.#cancels.keys()].filter((by) => by !== undefined);
+    return [...this.#byKey.keys()].filter((by) => by !== undefined);
   }
 
   /** @param names of keys, by id */
-  result(names: ReadonlyMap<string, string>): Pick<ActivityPage, 'periods' | 'cancels'> {
-    const cancels = [...this.#cancels].map(([by, cancelled]) => ({
+  result(names: ReadonlyMap<string, string>): Pick<ActivityPage, 'periods' | 'byKey'> {
+    const byKey = [...this.#byKey].map(([by, counts]) => ({
       by,
-      cancelled,
-      name: by === undefined ? undefined : names.get(by),
+      byName: by === undefined ? undefined : names.get(by),
+      ...counts,
     }));
     // Every node must sort them alike: the response has an ETag.
-    cancels.sort((one, other) => other.cancelled - one.cancelled || order(one.by, other.by));
-    return { periods: this.#periods, cancels };
+    byKey.sort((one, other) => totalOf(other) - totalOf(one) || order(one.by, other.by));
+    return { periods: this.#periods, byKey };
   }
+}
+
+const NOTHING: EventCounts = { placed: 0, cancelled: 0, shipped: 0 };
+
+function totalOf({ placed, cancelled, shipped }: EventCounts): number {
+  return placed + cancelled + shipped;
 }
 
 function order(one = '', other = ''): number {

@@ -69,8 +69,8 @@ test('charts count each change once, including changes during the initial count'
   });
   // The counts are read again because of changes of the feed.
   const isFollowed = page.waitForResponse(async (response) => {
-    if (!response.url().endsWith('/store/summary')) return false;
-    return (await response.json()).orders.cancelled === 4;
+    if (!response.url().endsWith('/v2/store')) return false;
+    return (await response.json()).counts.cancelled === 4;
   });
   await page.getByRole('link', { name: 'Activity' }).click();
   await isRead.promise;

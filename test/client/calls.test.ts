@@ -88,7 +88,7 @@ test('invalid arguments are a TypeError, before anything is sent', async () => {
   ]) {
     await assert.rejects(client.cancelOrder(1n, call(options)), TypeError);
     await assert.rejects(client.v1.cancelOrder(1n, call(options)), TypeError);
-    await assert.rejects(client.getSummary(call(options)), TypeError);
+    await assert.rejects(client.getStore(call(options)), TypeError);
   }
   for (const query of [
     { status: null },
@@ -161,7 +161,7 @@ test('an abort of a change that may have been sent leaves its outcome unknown', 
       return true;
     });
   }
-  await assert.rejects(clientWith().getSummary({ timeoutMs: 50 }), TimeoutError);
+  await assert.rejects(clientWith().getStore({ timeoutMs: 50 }), TimeoutError);
 });
 
 test('a change that was refused and is aborted before its retry rejects with the reason of the abort', async (t) => {
@@ -199,7 +199,7 @@ test('a call can have its own number of retries', async (t) => {
     requests += 1;
     response.writeHead(503).end();
   });
-  await assert.rejects(clientWith().getSummary({ retries: 1 }), UnavailableError);
+  await assert.rejects(clientWith().getStore({ retries: 1 }), UnavailableError);
   assert.equal(requests, 2);
 });
 
@@ -238,7 +238,7 @@ test('every method rejects with StoreOrdersError for whatever another program an
     listChanges: () => client.listChanges(),
     getKey: () => client.getKey(),
     countOrders: () => client.countOrders({ petId: 1n }),
-    getSummary: () => client.getSummary(),
+    getStore: () => client.getStore(),
     getActivity: () => client.getActivity(['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z']),
     'v1.cancelOrder': () => client.v1.cancelOrder(1n),
     'v1.getPet': () => client.v1.getPet(1n),
@@ -278,16 +278,16 @@ test('a response that never ends is given up after a bounded number of bytes, or
     write();
   });
   const client = clientWith({ retries: 0, gapTimeoutMs: 5_000 });
-  await assert.rejects(client.getSummary(), /longer than/);
+  await assert.rejects(client.getStore(), /longer than/);
   await assert.rejects(client.v1.listOrders().next(), ForeignResponseError);
   piece = Buffer.from('[{"id":"'.padEnd(64 * 1024, 'x'));
   await assert.rejects(client.v1.listOrders().next(), ForeignResponseError);
   [piece, ms] = [Buffer.from(' '), 5];
-  await assert.rejects(clientWith({ retries: 0, gapTimeoutMs: 200 }).getSummary(), TimeoutError);
+  await assert.rejects(clientWith({ retries: 0, gapTimeoutMs: 200 }).getStore(), TimeoutError);
 });
 
 test('a proxy that answers every page with the same one does not make a walk endless', async () => {
-  const record = '"revision":1,"head":"h","changes":"c"';
+  const record = '"revision":1,"head":"h","changesAfter":"c"';
   const answering = (body: string) =>
     new StoreOrders({
       ...{ baseUrl: 'http://x.example', apiKey: 'x', retries: 0 },
@@ -323,7 +323,7 @@ test('each request has an X-Request-Id, which its errors carry', async (t) => {
   assert.deepEqual([ids[0]!.slice(-2), ids[1]!.slice(-2)], ['.1', '.2']);
   assert.equal(new Set(ids).size, 3);
   const unreachable = new StoreOrders({ baseUrl: 'http://127.0.0.1:1', apiKey: 'x', retries: 0 });
-  await assert.rejects(unreachable.getSummary(), (error) => {
+  await assert.rejects(unreachable.getStore(), (error) => {
     assert.ok(error instanceof ConnectionError);
     assert.match(error.requestId!, /^[0-9a-f]{16}\.1$/);
     return true;
@@ -391,7 +391,7 @@ test('Retry-After is understood as a date, by the clock of the server', async (t
     response.writeHead(503, { 'retry-after': 'Sun, 22 Nov 2026 13:00:00 GMT' });
     response.end('{"code":"store_unavailable","message":"x","status":503}');
   });
-  await assert.rejects(clientWith().getSummary(), { retryAfterMs: 3_600_000 });
+  await assert.rejects(clientWith().getStore(), { retryAfterMs: 3_600_000 });
 });
 
 test('a finished call leaves no abort listeners on its signal', async (t) => {
@@ -401,12 +401,12 @@ test('a finished call leaves no abort listeners on its signal', async (t) => {
   const client = new StoreOrders({ baseUrl, apiKey: service.secret });
   const { signal } = new AbortController();
   const options = { signal, timeoutMs: 60_000 };
-  await client.getSummary(options);
+  await client.getStore(options);
   await client.cancelOrder(1n, options);
   await client.v1.cancelOrder(2n, options);
   await assert.rejects(client.cancelOrder(1n, options), ConflictError);
-  const { etag } = await client.getSummary(options);
-  await client.getSummary({ ...options, ifNoneMatch: etag });
+  const { etag } = await client.countOrders({}, options);
+  await client.countOrders({}, { ...options, ifNoneMatch: etag });
   await Array.fromAsync(client.orders({}, options));
   await Array.fromAsync(client.v1.listOrders(options));
   for await (const _ of client.v1.listOrders(options)) break;
@@ -578,7 +578,7 @@ test('without a valid certificate, or without TLS, a call fails at once, and has
       ...{ baseUrl: `https://localhost:${port}`, apiKey: 'k' },
       onRetry: (retry) => retried.push(retry),
     });
-    for (const call of [() => store.cancelOrder(1n), () => store.getSummary()]) {
+    for (const call of [() => store.cancelOrder(1n), () => store.getStore()]) {
       await assert.rejects(call(), (error: unknown) => {
         assert.ok(error instanceof ConnectionError, String(error));
         assert.equal(error.name, 'ConnectionError');

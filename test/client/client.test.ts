@@ -88,8 +88,8 @@ test('orders are placed, read, cancelled and shipped with exact ids', async (t) 
       ['shipped', service.key.id],
     ],
   );
-  const { orders, revision } = await client.getSummary();
-  assert.deepEqual(orders, { pending: 0n, shipped: 1n, cancelled: 1n });
+  const { counts, revision } = await client.getStore();
+  assert.deepEqual(counts, { pending: 0n, shipped: 1n, cancelled: 1n });
   assert.equal(revision, cancelled.revision);
   const { changes, more } = await client.listChanges({ after: 'start' });
   assert.deepEqual(
@@ -113,7 +113,7 @@ test('the parts of a large activity are added up', async (t) => {
   await client.cancelOrder(5n);
   const hours = (count: number) => new Date(Date.now() + count * 3_600_000);
   const boundaries = [hours(-2), hours(-1).toISOString(), hours(1)];
-  const { periods, cancels, revision, ...rest } = await client.getActivity(boundaries);
+  const { periods, byKey, revision, ...rest } = await client.getActivity(boundaries);
   assert.deepEqual(
     periods.map(({ placed, cancelled, shipped }) => [placed, cancelled, shipped]),
     [
@@ -121,8 +121,11 @@ test('the parts of a large activity are added up', async (t) => {
       [BigInt(MAX_EVENTS_COUNTED), 5n, 0n],
     ],
   );
-  const { id: by, name } = service.key;
-  assert.deepEqual(cancels, [{ cancelled: 4n }, { by, name, cancelled: 1n }]);
+  const { id: by, name: byName } = service.key;
+  assert.deepEqual(byKey, [
+    { placed: BigInt(MAX_EVENTS_COUNTED), cancelled: 4n, shipped: 0n },
+    { by, byName, placed: 0n, cancelled: 1n, shipped: 0n },
+  ]);
   assert.deepEqual([revision, Object.keys(rest)], [3n, ['head']]);
 });
 
@@ -209,7 +212,7 @@ test('errors have the class of their status, the code, the request id and every 
     ],
     [() => client.listOrders({ cursor: 'x' }), InvalidRequestError, 'cursor_invalid'],
     [
-      () => clientOf(service, { apiKey: 'so_live_x' }).getSummary(),
+      () => clientOf(service, { apiKey: 'so_live_x' }).getStore(),
       AuthenticationError,
       'api_key_invalid',
     ],
@@ -283,7 +286,7 @@ test('a change that is never answered rejects with UnknownOutcomeError', async (
 
 test('a request is retried as often as configured, and not if Retry-After is too long', async (t) => {
   const busy = await answering(t, 503, { 'retry-after': '0' });
-  await assert.rejects(busy.client({ retries: 3 }).getSummary(), UnavailableError);
+  await assert.rejects(busy.client({ retries: 3 }).getStore(), UnavailableError);
   assert.equal(busy.requests(), 4);
   const body = '{"code":"cancel_limit_reached","message":"x","status":429}';
   const limited = await answering(t, 429, { 'retry-after': '3600' }, body);
@@ -298,7 +301,7 @@ test('a response of a proxy without an Error record is an error with its status'
     { 'content-type': 'text/html' },
     '<h1>Bad gateway</h1>',
   );
-  await assert.rejects(client({ retries: 0 }).getSummary(), { status: 502, code: 'unknown' });
+  await assert.rejects(client({ retries: 0 }).getStore(), { status: 502, code: 'unknown' });
 });
 
 test('a success that is not one of the service leaves the outcome unknown', async (t) => {
@@ -341,16 +344,16 @@ test('a cancel whose response is lost succeeds, also for a key that may only can
 
 test('a redirect is not followed, since the key would be sent to its target', async (t) => {
   const { client } = await answering(t, 302, { location: 'http://127.0.0.1:1/' });
-  await assert.rejects(client({ retries: 0 }).getSummary(), ConnectionError);
+  await assert.rejects(client({ retries: 0 }).getStore(), ConnectionError);
 });
 
 test('a response that does not begin, or stops arriving, is a TimeoutError', async (t) => {
   const clientWith = await serverWith(t, (request, response) => {
-    if (request.url?.includes('summary')) return;
+    if (request.url === '/v2/store') return;
     response.writeHead(200).write('[{"id":1},');
   });
   const client = clientWith({ retries: 0, headersTimeoutMs: 50, gapTimeoutMs: 50 });
-  await assert.rejects(client.getSummary(), TimeoutError);
+  await assert.rejects(client.getStore(), TimeoutError);
   await assert.rejects(Array.fromAsync(client.v1.listOrders()), TimeoutError);
 });
 
@@ -380,6 +383,6 @@ test('an aborted signal ends a call with its reason, also while it waits', async
   const { client } = await answering(t, 503, { 'retry-after': '20' });
   const controller = new AbortController();
   const waiting = client({ onRetry: () => controller.abort(reason) });
-  await assert.rejects(waiting.getSummary({ signal: controller.signal }), reason);
+  await assert.rejects(waiting.getStore({ signal: controller.signal }), reason);
   await assert.rejects(client().cancelOrder(1n, { signal: controller.signal }), reason);
 });

@@ -21,6 +21,7 @@ import { serverWith } from './foreign-server.ts';
 const RECORD = {
   ...{ petId: 1, quantity: 1, complete: true },
   ...{ placedAt: '2026-01-01T00:00:00.000Z', updatedAt: '2026-01-02T00:00:00.000Z', revision: 2 },
+  etag: '"2-x"',
 };
 const errorRecord = (status: number, code: string, order?: object) =>
   new Response(JSON.stringify({ code, message: 'x', status, order }), { status });
@@ -48,7 +49,7 @@ test('the reason of an abort is never mistaken for a response, whatever error it
   const notFound = await foreign.getOrder(1n).catch((error) => error);
   assert.ok(notFound instanceof NotFoundError);
   const refused = new StoreOrders({ baseUrl: 'http://127.0.0.1:1', apiKey: 'x', retries: 0 });
-  const notSent = await refused.getSummary().catch((error) => error);
+  const notSent = await refused.getStore().catch((error) => error);
   const reasons = [
     ...[notFound, notSent, new SyntaxError('x'), Object.create(null), null, 5],
     {
@@ -124,8 +125,8 @@ test('a response to another request is refused where this can be detected', asyn
   await client.placeOrder({ petId: 1n, quantity: 1n, shipDate: '2026-01-02T01:00:00+01:00' });
   const unchanged = new Response(null, { status: 304, headers: { etag: '"b"' } });
   const reader = answered([unchanged], { retries: 0 });
-  await assert.rejects(reader.getSummary({ ifNoneMatch: '"a"' }), ForeignResponseError);
-  assert.equal(await reader.getSummary({ ifNoneMatch: 'W/"b"' }), undefined);
+  await assert.rejects(reader.countOrders({}, { ifNoneMatch: '"a"' }), ForeignResponseError);
+  assert.equal(await reader.countOrders({}, { ifNoneMatch: 'W/"b"' }), undefined);
   const bare = answered([new Response(null, { status: 204 })], { retries: 0 });
   await assert.rejects(bare.v1.cancelOrder(1n), UnknownOutcomeError);
 });
@@ -137,7 +138,7 @@ test('hooks may be asynchronous and fail later', async (t) => {
   };
   const options = { onResponse: fail, onRetry: fail, retries: 1 };
   const client = answered([new Response(null, { status: 503 })], options);
-  await assert.rejects(client.getSummary(), UnavailableError);
+  await assert.rejects(client.getStore(), UnavailableError);
   assert.equal(printed.mock.callCount(), 3);
 });
 
@@ -198,10 +199,10 @@ test('a response that trickles without an order or an event times out', async (t
 
 test('a replica detects changes that were lost after a page had contained them', async () => {
   const order = (id: number, status: string, revision: number) => ({
-    ...{ id, status, revision, placedAt: RECORD.placedAt, updatedAt: RECORD.updatedAt },
+    ...{ ...RECORD, id, status, revision },
   });
-  const page = (orders: object[], revision: number, changes: string, next?: string) =>
-    new Response(JSON.stringify({ orders, revision, changes, next, head: 'h' }));
+  const page = (orders: object[], revision: number, changesAfter: string, next?: string) =>
+    new Response(JSON.stringify({ orders, revision, changesAfter, next, head: 'h' }));
   const feed = (changes: object[], next: string) =>
     new Response(JSON.stringify({ changes, next, more: false, revision: 7, head: 'h' }));
   const change = (revision: number, changed: object) => ({

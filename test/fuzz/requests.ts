@@ -109,7 +109,7 @@ export function requests(random: Random, { secret, newOrder }: Target) {
         'orders?limit=3',
         'orders?status=shipped',
         'changes?limit=2',
-        'summary',
+        'counts',
       ]);
       return { name: path, bytes: v2(path), statuses: [200] };
     },

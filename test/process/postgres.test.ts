@@ -149,7 +149,7 @@ test('a node that cannot connect what requests need is not ready, and /readyz na
     `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}' AND query NOT LIKE '%FROM store LEFT JOIN LATERAL%'`,
   );
   await eventually(async () => assert.equal((await ready()).status, 503));
-  assert.equal((await call('GET', '/v2/store/summary')).status, 503);
+  assert.equal((await call('GET', '/v2/store')).status, 503);
   await query(server, `ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
   await eventually(async () => assert.equal((await ready()).status, 200));
 });

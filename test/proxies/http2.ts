@@ -79,7 +79,7 @@ test('behind nginx: HTTP/2, a large list, streams without delay, and the address
   assert.match(received, /event: cancelled\n/);
   assert.equal(isClosed, false);
   await ask(session, {
-    ':path': '/v2/store/summary',
+    ':path': '/v2/store',
     authorization,
     'x-forwarded-for': '192.0.2.7',
   });
@@ -97,7 +97,7 @@ test('nginx takes a new certificate without a request that fails', async (t) => 
   const client = async () => {
     while (!isOver) {
       const sent = request({
-        ...{ host: 'localhost', port, path: '/v2/store/summary', agent: false },
+        ...{ host: 'localhost', port, path: '/v2/store', agent: false },
         ...{ headers: { authorization }, rejectUnauthorized: false },
       });
       sent.end();

@@ -50,7 +50,7 @@ test('a replica in a database is exact after its process was killed, after outag
   /** Waits until the replica has what the service has, and compares the two. */
   const assertExact = async () => {
     const client = new StoreOrders({ baseUrl: origin, apiKey: secret });
-    const { revision } = await client.getSummary();
+    const { revision } = await client.getStore();
     const reader = new DatabaseSync(replica);
     await eventually(async () => {
       const found = reader.prepare('SELECT revision FROM replica').get();

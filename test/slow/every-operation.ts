@@ -47,7 +47,7 @@ const REQUESTS: Readonly<Record<string, Request>> = {
   'v2/streamChanges': { method: 'HEAD', path: '/v2/store/changes/stream', status: 200 },
   'v2/getKey': { method: 'GET', path: '/v2/key', status: 200 },
   'v2/countOrders': { method: 'GET', path: '/v2/store/counts?petId=1', status: 200 },
-  'v2/getSummary': { method: 'GET', path: '/v2/store/summary', status: 200 },
+  'v2/getStore': { method: 'GET', path: '/v2/store', status: 200 },
   'v2/getActivity': {
     ...{ method: 'GET', status: 200 },
     path: '/v2/store/activity?boundaries=2026-01-01T00:00:00Z,2099-01-01T00:00:00Z',

@@ -50,7 +50,7 @@ test('a stream beyond the limit of a node is 503', {
     await (await fetch(`${service.operations}/metrics`)).text(),
     /store_orders_streams 2000/,
   );
-  assert.equal((await service.call('GET', '/v2/store/summary')).status, 200);
+  assert.equal((await service.call('GET', '/v2/store')).status, 200);
 });
 
 test('changes --follow waits for a database that returns; without --follow it fails', {

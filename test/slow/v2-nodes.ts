@@ -37,8 +37,8 @@ test('identical placements on three nodes at once place one order, and get equal
     const fresh = answers.filter(({ headers }) => headers['idempotent-replayed'] === undefined);
     assert.equal(fresh.length, 1);
   }
-  const { orders } = JSON.parse((await call(0, 'GET', '/v2/store/summary')).body);
-  assert.equal(orders.pending, 3);
+  const { counts } = JSON.parse((await call(0, 'GET', '/v2/store')).body);
+  assert.equal(counts.pending, 3);
 });
 
 test('different placements on three nodes at once get ids of their own', async (t) => {
@@ -93,8 +93,8 @@ test('a placement repeated after the process was killed gets the first response'
       assert.equal(answer.headers['idempotent-replayed'], 'true');
     }
   }
-  const { orders } = JSON.parse((await second.call('GET', '/v2/store/summary', headers)).body);
-  assert.equal(orders.pending, sent.length);
+  const { counts } = JSON.parse((await second.call('GET', '/v2/store', headers)).body);
+  assert.equal(counts.pending, sent.length);
 });
 
 test('a key with 100 cancels an hour cancels 100 orders on three nodes, also after a crash', async (t) => {
@@ -131,7 +131,7 @@ class Replica {
     for (let cursor = ''; ; ) {
       const { body } = await call(node, 'GET', `${ORDERS}?limit=25${cursor}`);
       const page = JSON.parse(body);
-      this.cursor ||= page.changes;
+      this.cursor ||= page.changesAfter;
       for (const order of page.orders) this.orders.set(order.id, order);
       if (page.next === undefined) break;
       cursor = `&cursor=${page.next}`;

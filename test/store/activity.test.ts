@@ -60,8 +60,8 @@ for (const { name, newDatabase } of ENGINES) {
         const model = new ActivityCount({ boundaries: times });
         for (const { type, order, by } of changes) model.addEvent(type, order.updatedAt, by);
         const page = await store.activity({ boundaries: times });
-        const { periods, cancels, next } = page!;
-        assert.deepEqual({ periods, cancels }, model.result(new Map()));
+        const { periods, byKey, next } = page!;
+        assert.deepEqual({ periods, byKey }, model.result(new Map()));
         assert.equal(next, undefined);
       }),
       { numRuns: 30 },
@@ -114,7 +114,7 @@ for (const { name, newDatabase } of ENGINES) {
     assert.equal(refused.length, 1);
   });
 
-  test(`cancels are counted by key, with its name (${name})`, async (t) => {
+  test(`events are counted by key, with its name (${name})`, async (t) => {
     const store = await open(t, await newDatabase(t));
     const key: ApiKey = {
       ...{ id: 'key_a', name: '<b>shop</b>', environment: 'production' },
@@ -122,12 +122,12 @@ for (const { name, newDatabase } of ENGINES) {
     };
     await store.apply([{ type: 'createKey', key }]);
     await store.apply([1n, 2n, 3n, 4n].map(place));
-    const byKey = [2n, 3n].map((id) => ({ type: 'cancel', id, by: 'key_a' }) as const);
-    await store.apply([{ type: 'cancel', id: 1n }, ...byKey]);
+    const own = [2n, 3n].map((id) => ({ type: 'cancel', id, by: 'key_a' }) as const);
+    await store.apply([{ type: 'cancel', id: 1n }, { type: 'ship', id: 4n, by: 'key_a' }, ...own]);
     const page = await store.activity({ boundaries: [0, Date.now() + HOUR_MS] });
-    assert.deepEqual(page!.cancels, [
-      { by: 'key_a', name: '<b>shop</b>', cancelled: 2 },
-      { by: undefined, name: undefined, cancelled: 1 },
+    assert.deepEqual(page!.byKey, [
+      { by: undefined, byName: undefined, placed: 4, cancelled: 1, shipped: 0 },
+      { by: 'key_a', byName: '<b>shop</b>', placed: 0, cancelled: 2, shipped: 1 },
     ]);
   });
 
@@ -135,7 +135,7 @@ for (const { name, newDatabase } of ENGINES) {
     const store = await open(t, await newDatabase(t));
     const page = await store.activity({ boundaries: [0, 1] });
     assert.deepEqual(page!.periods, [{ placed: 0, cancelled: 0, shipped: 0 }]);
-    assert.deepEqual([page!.cancels, page!.next], [[], undefined]);
+    assert.deepEqual([page!.byKey, page!.next], [[], undefined]);
     const orderId = 0n as OrderId;
     const after = { head: 'other', upTo: 0n, at: 0, revision: 0n, orderId };
     assert.equal(await store.activity({ boundaries: [0, 1], after }), undefined);

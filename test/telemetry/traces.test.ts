@@ -63,8 +63,8 @@ test('traceparent is parsed according to W3C Trace Context, and ignored if it is
 
 test('the log has the trace that a request belongs to', async (t) => {
   const { call, log } = await startService(t);
-  await call('GET', '/v2/store/summary', { traceparent: `00-${TRACE}-${PARENT}-01` });
-  await call('GET', '/v2/store/summary', { traceparent: 'nonsense' });
+  await call('GET', '/v2/store', { traceparent: `00-${TRACE}-${PARENT}-01` });
+  await call('GET', '/v2/store', { traceparent: 'nonsense' });
   const requests = log()
     .split('\n')
     .filter((line) => line.includes('"msg":"request"'));
@@ -84,7 +84,7 @@ test('requests are exported as spans, continued from their callers, if an endpoi
   const traceparent = `00-${TRACE}-${PARENT}-01`;
   await service.call('GET', '/v2/store/orders/7?', { traceparent });
   await service.call('GET', '/v2/nothing');
-  await service.call('GET', '/v2/store/summary', { traceparent: traceparent.replace(/1$/, '0') });
+  await service.call('GET', '/v2/store', { traceparent: traceparent.replace(/1$/, '0') });
   assert.equal(await service.stop(), 0);
   const [order, nothing, ...others] = collector.spans();
   assert.deepEqual(others, [], 'what the caller does not sample is not exported');
@@ -106,7 +106,7 @@ test('requests are exported as spans, continued from their callers, if an endpoi
 test('an unreachable collector delays neither requests nor shutdown, and is logged', async (t) => {
   const OTEL_EXPORTER_OTLP_ENDPOINT = `http://127.0.0.1:${await freePort()}`;
   const service = await serve(t, [], { env: { OTEL_EXPORTER_OTLP_ENDPOINT } });
-  assert.equal((await service.call('GET', '/v2/store/summary')).status, 200);
+  assert.equal((await service.call('GET', '/v2/store')).status, 200);
   assert.equal(await service.stop(), 0);
   assert.match(service.stdout(), /"msg":"traces are not exported"/);
 });

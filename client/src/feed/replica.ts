@@ -189,7 +189,7 @@ async function copyPages(
     // The page comes from a cache, or the store has lost changes.
     if (page.revision < revision) throw new ChangesLost('a page is older than the one before');
     await store.apply(page.orders, undefined);
-    cursors.add(page.changes);
+    cursors.add(page.changesAfter);
     revision = page.revision;
     cursor = page.next;
   } while (cursor !== undefined);

@@ -34,7 +34,7 @@ export function activityPage({ activity, view }: State, actions: Actions) {
     ${found === undefined ? nothing : cards(found, activity?.marked, actions)}`;
 }
 
-function cards({ periods, cancels }: Activity, marked: number | undefined, actions: Actions) {
+function cards({ periods, byKey }: Activity, marked: number | undefined, actions: Actions) {
   return html`<div class="cards">
     <section class="card" aria-labelledby="by-day">
       <div class="card-head"><h2 id="by-day">Orders a day</h2><span class="small">Each row has its own scale</span>${readout(periods, marked)}</div>
@@ -43,7 +43,7 @@ function cards({ periods, cancels }: Activity, marked: number | undefined, actio
       </div>
     </section>
     <section class="card days" aria-labelledby="days"><div class="card-head"><h2 id="days">Days</h2><span class="small">Newest first; today so far</span></div>${dayTable(periods)}</section>
-    <section class="card" aria-labelledby="by-key"><div class="card-head"><h2 id="by-key">Cancels by key</h2></div>${cancelTable(cancels)}</section>
+    <section class="card" aria-labelledby="by-key"><div class="card-head"><h2 id="by-key">Cancels by key</h2></div>${cancelTable(byKey)}</section>
   </div>`;
 }
 
@@ -115,7 +115,10 @@ function dayTable(periods: Periods) {
   </table></div>`;
 }
 
-function cancelTable(cancels: Activity['cancels']) {
+function cancelTable(byKey: Activity['byKey']) {
+  const cancels = byKey
+    .filter(({ cancelled }) => cancelled > 0n)
+    .sort((one, other) => Number(other.cancelled - one.cancelled));
   if (cancels.length === 0)
     return html`<p class="small none">No order was cancelled on these days.</p>`;
   const most = cancels[0]!.cancelled;
@@ -123,8 +126,8 @@ function cancelTable(cancels: Activity['cancels']) {
     <caption class="hidden">Cancels of these days by API key</caption>
     <thead><tr><th scope="col">Key</th><th scope="col"><span class="hidden">Share</span></th><th scope="col" class="number">Cancels</th></tr></thead>
     <tbody>${cancels.map(
-      ({ by, name, cancelled }) => html`<tr>
-        <th scope="row"><bdi title=${name ?? ''}>${name ?? by ?? 'operators of the store'}</bdi>${name === undefined ? nothing : html`<code>${by}</code>`}</th>
+      ({ by, byName, cancelled }) => html`<tr>
+        <th scope="row"><bdi title=${byName ?? ''}>${byName ?? by ?? 'operators of the store'}</bdi>${byName === undefined ? nothing : html`<code>${by}</code>`}</th>
         <td><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="ground" width="100" height="8"></rect><rect width=${Number((cancelled * 100n) / most)} height="8"></rect></svg></td>
         <td class="number">${count(cancelled)}</td></tr>`,
     )}</tbody>

@@ -52,7 +52,7 @@ export function followActivity(screen: Screen, changes: readonly Change[]): void
   if (found === undefined || reading !== undefined) return;
   const later = changes.find(({ at }) => at >= found.periods.at(-1)!.before);
   const isNamed = ({ type, by }: Change) =>
-    type !== 'cancelled' || by === undefined || found.cancels.some((each) => each.by === by);
+    type !== 'cancelled' || by === undefined || found.byKey.some((each) => each.by === by);
   if (later !== undefined) void readActivity(screen, new Date(later.at));
   else if (!changes.every(isNamed)) void readActivity(screen);
   else {
@@ -64,7 +64,7 @@ export function followActivity(screen: Screen, changes: readonly Change[]): void
 /** Adds the changes that the read did not count. */
 function withChanges(activity: Activity, changes: readonly Change[]): Activity {
   const periods = activity.periods.map((period) => ({ ...period }));
-  const cancels = activity.cancels.map((each) => ({ ...each }));
+  const byKey = activity.byKey.map((each) => ({ ...each }));
   let { revision } = activity;
   for (const { type, at, by, revision: changedIn } of changes) {
     if (changedIn <= activity.revision) continue;
@@ -72,14 +72,16 @@ function withChanges(activity: Activity, changes: readonly Change[]): Activity {
     const period = periods.find(({ from, before }) => from <= at && at < before);
     if (period === undefined) continue;
     const counted = TYPES.find((each) => each === type);
-    if (counted !== undefined) period[counted] += 1n;
-    if (type !== 'cancelled') continue;
-    const ofKey = cancels.find((each) => each.by === by);
-    if (ofKey === undefined) cancels.push({ ...(by !== undefined && { by }), cancelled: 1n });
-    else ofKey.cancelled += 1n;
+    if (counted === undefined) continue;
+    period[counted] += 1n;
+    let ofKey = byKey.find((each) => each.by === by);
+    if (ofKey === undefined) {
+      ofKey = { ...(by !== undefined && { by }), placed: 0n, cancelled: 0n, shipped: 0n };
+      byKey.push(ofKey);
+    }
+    ofKey[counted] += 1n;
   }
-  cancels.sort((one, other) => Number(other.cancelled - one.cancelled));
-  return { ...activity, periods, cancels, revision };
+  return { ...activity, periods, byKey, revision };
 }
 
 /** Returns when each of the last days began in the user's time zone, and when the next one begins. */

@@ -17,8 +17,8 @@ import {
 
 /** The heading of the list, with its filters. */
 export function filterBar(state: State, actions: Actions) {
-  const { view, summary } = state;
-  const whole = summary && totalOf(summary.orders);
+  const { view, store } = state;
+  const whole = store && totalOf(store.counts);
   const cleared = { ...withoutFilters(view), statuses: view.statuses };
   return html`<div class="head">
     <div class="head-row">

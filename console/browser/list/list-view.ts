@@ -173,9 +173,9 @@ function skeleton() {
 }
 
 /** The texts for an empty store, and for filters that match no order. */
-function emptyList({ view, summary }: State, actions: Actions) {
+function emptyList({ view, store }: State, actions: Actions) {
   const { petId, reference, ships, placed, statuses } = view;
-  const whole = summary === undefined ? 0n : totalOf(summary.orders);
+  const whole = store === undefined ? 0n : totalOf(store.counts);
   if (whole === 0n && !isFiltered(view) && statuses.length === 0) {
     return html`<div class="empty">${icon('box')}<h2>No orders yet</h2>
       <p>Orders appear here as integrators place them, or after an import: <code>npx store-orders import FILE</code>.</p>

@@ -81,7 +81,7 @@ export class OrderList {
       const query = { ...orderQuery(view), cursor: next };
       const page = await session.client.listOrders(query, { signal });
       this.#screen.change((state) => addPage(state, page));
-      this.#cursor ??= page.changes;
+      this.#cursor ??= page.changesAfter;
       void this.follow();
       // With a filter that few orders match, a page can be empty.
       if (page.orders.length === 0 && page.next !== undefined) await this.readPage();
@@ -110,16 +110,16 @@ export class OrderList {
     const begun = performance.now();
     const options = { signal: session.ending.signal };
     try {
-      const summary = await session.client.getSummary(options);
-      const { orders, revision, head } = summary;
+      const store = await session.client.getStore(options);
+      const { counts: all, revision, head } = store;
       const counts: OrderCounts = isFiltered(view)
         ? await session.client.countOrders(filterOf(view), options)
-        : { counts: orders, revision, head, exact: true };
+        : { counts: all, revision, head, exact: true };
       this.#screen.change((state) => {
         // Responses can overtake each other; the latest request counts.
         if (state.session !== session || asked < this.#countShown) return;
         this.#countShown = asked;
-        Object.assign(state, { summary, counts });
+        Object.assign(state, { store, counts });
       });
     } catch (error) {
       if (this.#screen.problemOf(session, error) !== undefined) this.#countSoon(AGAIN_MS);
@@ -233,7 +233,7 @@ export class OrderList {
   /** After a restore of the store, all of it may be different. */
   #beginAgain(): void {
     this.#cursor = undefined;
-    this.#screen.change((state) => Object.assign(state, { live: 'starting', summary: undefined }));
+    this.#screen.change((state) => Object.assign(state, { live: 'starting', store: undefined }));
     setTimeout(() => {
       void this.read();
       void readActivity(this.#screen);

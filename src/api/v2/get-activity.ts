@@ -25,7 +25,7 @@ export const getActivity = operation('getActivity', async (call, { store }) => {
 type Boundaries = ActivityQuery['boundaries'];
 
 function pageJson(page: ActivityPage, boundaries: Boundaries) {
-  const { periods, cancels, next, upTo } = page;
+  const { periods, byKey, next, upTo } = page;
   const timeOf = (index: number) => new Date(boundaries[index]!).toISOString();
   return toJson({
     periods: periods.map((counts, index) => ({
@@ -33,7 +33,7 @@ function pageJson(page: ActivityPage, boundaries: Boundaries) {
       before: timeOf(index + 1),
       ...counts,
     })),
-    cancels,
+    byKey,
     ...(next !== undefined && { next: activityCursor(next, boundaries) }),
     revision: upTo.revision,
     head: upTo.head,

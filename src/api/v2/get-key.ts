@@ -4,7 +4,7 @@ import { formatTimestamp } from '../../domain/timestamp.ts';
 import { jsonReply, operation } from '../operation.ts';
 import { NOT_STORED } from './replies.ts';
 
-/** GET /key: the API key of the request, and the time of the service. */
+/** GET /key: the API key of the request. */
 export const getKey = operation('getKey', ({ key }) => {
   const { id, name, environment, scopes, cancelsPerHour, expiresAt } = key;
   const record = {
@@ -12,7 +12,6 @@ export const getKey = operation('getKey', ({ key }) => {
     scopes: scopes ?? IMPLIED_SCOPES,
     cancelsPerHour,
     expiresAt: expiresAt === undefined ? undefined : formatTimestamp(expiresAt),
-    now: formatTimestamp(Date.now()),
   };
   return jsonReply(200, NOT_STORED, toJson(record));
 });

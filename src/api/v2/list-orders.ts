@@ -56,6 +56,6 @@ function pageJson({ orders, position }: OrderPage, next: string | undefined): Js
   const list = orders.map(orderRecordJson).join(',');
   const cursor = next === undefined ? '' : `"next":"${next}",`;
   const changes = positionText(position);
-  const rest = `"revision":${revision},"head":"${head}","changes":"${changes}"`;
+  const rest = `"revision":${revision},"head":"${head}","changesAfter":"${changes}"`;
   return `{"orders":[${list}],${cursor}${rest}}` as Json<PageRecord>;
 }

@@ -6,7 +6,7 @@ import { getActivity } from './get-activity.ts';
 import { getKey } from './get-key.ts';
 import { getOrder } from './get-order.ts';
 import { getOrderHistory } from './get-order-history.ts';
-import { getSummary } from './get-summary.ts';
+import { getStore } from './get-store.ts';
 import { listChanges } from './list-changes.ts';
 import { listOrders } from './list-orders.ts';
 import { placeOrder } from './place-order.ts';
@@ -25,7 +25,7 @@ import { updateWebhook } from './webhooks/update-webhook.ts';
 export const OPERATIONS: readonly Operation[] = [
   ...[listOrders, placeOrder, getOrder, getOrderHistory, cancelOrder, shipOrder],
   ...[cancelOrders, shipOrders, listChanges, streamChanges],
-  ...[countOrders, getSummary, getActivity, getKey],
+  ...[countOrders, getStore, getActivity, getKey],
   ...[listWebhooks, createWebhook, getWebhook, updateWebhook, deleteWebhook],
   ...[rotateWebhookSecret, testWebhook],
 ];

@@ -33,7 +33,9 @@ export interface Config {
   readonly reusePort: boolean;
   /** Whether the staff console is served. */
   readonly hasConsole: boolean;
-  /** Whether a failover of the database can lose acknowledged changes; getSummary reports it. */
+  /** Of the store, for people; undefined if the operators have given it none. */
+  readonly storeName: string | undefined;
+  /** Whether a failover of the database can lose acknowledged changes; getStore reports it. */
   readonly canLoseChanges: boolean;
   /**
    * After a stop signal: how long the service continues to serve while not ready, and the limit for the shutdown
@@ -77,6 +79,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
   const admin = { host: settings.read('OPERATIONS_HOST'), port: settings.read('OPERATIONS_PORT') };
   const reusePort = settings.read('REUSE_PORT');
   const hasConsole = settings.read('CONSOLE') === 'on';
+  const storeName = settings.read('STORE_NAME');
   const canLoseChanges = settings.read('CAN_LOSE_CHANGES');
   const drainMs = settings.read('DRAIN_SECONDS');
   const stopLimitMs = settings.read('STOP_LIMIT_SECONDS');
@@ -104,6 +107,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     admin: { host: admin.host!, port: admin.port! },
     reusePort: reusePort!,
     hasConsole,
+    storeName,
     canLoseChanges: canLoseChanges!,
     drainMs: drainMs!,
     stopLimitMs: stopLimitMs!,

@@ -52,6 +52,8 @@ export interface Setting<T> {
 /** Infers the type of the value. */
 const setting = <T>(each: Setting<T>): Setting<T> => each;
 const text = (given: string) => given;
+const MAX_STORE_NAME = 100;
+const parseStoreName = (given: string) => ([...given].length <= MAX_STORE_NAME ? given : undefined);
 
 /** All settings; docs/configuration.md is written from them, and a test compares the two. */
 export const SETTINGS = {
@@ -146,11 +148,16 @@ export const SETTINGS = {
     expected: 'on or off',
     help: 'off: do not serve the staff console.',
   }),
+  STORE_NAME: setting({
+    parse: parseStoreName,
+    expected: 'up to 100 characters',
+    help: 'Name of the store, for integrators (getStore) and in the console.',
+  }),
   CAN_LOSE_CHANGES: setting({
     default: 'false',
     parse: parseTruth,
     expected: TRUTH,
-    help: 'true if the database has an asynchronous standby, so that a failover can lose acknowledged changes; getSummary reports it to integrators.',
+    help: 'true if the database has an asynchronous standby, so that a failover can lose acknowledged changes; getStore reports it to integrators.',
   }),
   DRAIN_SECONDS: setting({
     flag: '--drain-seconds <count>',

@@ -151,16 +151,37 @@ testService(
   },
 );
 
-test('the summary reports canLoseChanges as configured', async (t) => {
-  for (const [setting, expected] of [
-    [{}, false],
-    [{ CAN_LOSE_CHANGES: 'true' }, true],
-  ] as const) {
-    const { call } = await startService(t, setting);
-    const { headers, body } = await call('GET', '/v2/store/summary');
-    assert.equal(JSON.parse(body).canLoseChanges, expected);
-    assert.equal(String(headers.etag).endsWith('-can-lose"'), expected);
-  }
+testService('the store has a name, an environment, a time, counts and a position', async (t) => {
+  const { call, store } = await startService(t, { STORE_NAME: 'Pets of Köln' });
+  await place(store, pending(1n), pending(2n), pending(3n));
+  await store.apply([{ type: 'cancel', id: 1n }]);
+  const begin = Date.now();
+  const { headers, body } = await call('GET', '/v2/store');
+  assert.deepEqual([headers['cache-control'], headers.etag], ['no-store, no-transform', undefined]);
+  const { time, head, changesAfter, ...facts } = JSON.parse(body);
+  assert.ok(Date.parse(time) >= begin && Date.parse(time) <= Date.now(), time);
+  assert.deepEqual(facts, {
+    ...{ name: 'Pets of Köln', environment: 'production' },
+    counts: { pending: 2, shipped: 0, cancelled: 1 },
+    ...{ canLoseChanges: false, revision: 2 },
+  });
+  assert.equal(changesAfter, `2-${head}`);
+  await store.apply([{ type: 'ship', id: 2n }]);
+  const { changes } = JSON.parse(
+    (await call('GET', `/v2/store/changes?after=${changesAfter}`)).body,
+  );
+  assert.deepEqual(
+    changes.map(({ type, order }: { type: string; order: { id: number } }) => [type, order.id]),
+    [['shipped', 2]],
+  );
+});
+
+test('the store has canLoseChanges as configured, and no name without one', async (t) => {
+  const { call } = await startService(t, { CAN_LOSE_CHANGES: 'true' });
+  const { canLoseChanges, ...others } = JSON.parse((await call('GET', '/v2/store')).body);
+  assert.deepEqual([canLoseChanges, 'name' in others], [true, false]);
+  const long = { STORE_NAME: 'x'.repeat(101) };
+  await assert.rejects(startService(t, long), /STORE_NAME must be up to 100 characters/);
 });
 
 test('bodies of cancel and ship are validated; without one, or with an empty object, the order is changed', async (t) => {
@@ -184,7 +205,7 @@ test('bodies of cancel and ship are validated; without one, or with an empty obj
 testService('a read is 304 while it has the ETag of If-None-Match', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(1n));
-  for (const path of ['/v2/store/summary', `${ORDERS}/1`, `${ORDERS}/1/history`]) {
+  for (const path of ['/v2/store/counts', `${ORDERS}/1`, `${ORDERS}/1/history`]) {
     const first = await call('GET', path);
     assert.equal(first.headers['cache-control'], 'private, no-cache, no-transform');
     const ifNoneMatch = { 'if-none-match': String(first.headers.etag) };
@@ -192,11 +213,11 @@ testService('a read is 304 while it has the ETag of If-None-Match', async (t) =>
     assert.equal((await call('HEAD', path)).headers.etag, first.headers.etag);
   }
   const before = String((await call('GET', `${ORDERS}/1`)).headers.etag);
-  const summary = String((await call('GET', '/v2/store/summary')).headers.etag);
+  const counts = String((await call('GET', '/v2/store/counts')).headers.etag);
   await store.apply([{ type: 'cancel', id: 1n }]);
   assert.equal((await call('GET', `${ORDERS}/1`, { 'if-none-match': before })).status, 200);
-  const changed = await call('GET', '/v2/store/summary', { 'if-none-match': summary });
-  assert.deepEqual(JSON.parse(changed.body).orders, { pending: 0, shipped: 0, cancelled: 1 });
+  const changed = await call('GET', '/v2/store/counts', { 'if-none-match': counts });
+  assert.deepEqual(JSON.parse(changed.body).counts, { pending: 0, shipped: 0, cancelled: 1 });
 });
 
 testService(

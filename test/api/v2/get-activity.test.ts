@@ -2,20 +2,23 @@ import assert from 'node:assert/strict';
 import { pending, place, startService, testService } from '../../http/harness.ts';
 import { ACTIVITY, activity, hoursFromNow } from './activity.ts';
 
-testService('activity counts what happened in each period, and cancels by key', async (t) => {
+testService('activity counts what happened in each period, and by each key', async (t) => {
   const service = await startService(t);
   const { call, store, key } = service;
   await place(store, ...[1n, 2n, 3n].map((id) => pending(id)));
   await call('POST', '/v2/store/orders/1/cancel');
   await store.apply([{ type: 'ship', id: 2n }]);
   const boundaries = hoursFromNow(-2, -1, 1);
-  const { periods, cancels, next, revision } = await activity(service, `boundaries=${boundaries}`);
+  const { periods, byKey, next, revision } = await activity(service, `boundaries=${boundaries}`);
   const [from, now, before] = boundaries.split(',');
   assert.deepEqual(periods, [
     { from, before: now, placed: 0, cancelled: 0, shipped: 0 },
     { from: now, before, placed: 3, cancelled: 1, shipped: 1 },
   ]);
-  assert.deepEqual(cancels, [{ by: key.id, name: key.name, cancelled: 1 }]);
+  assert.deepEqual(byKey, [
+    { placed: 3, cancelled: 0, shipped: 1 },
+    { by: key.id, byName: key.name, placed: 0, cancelled: 1, shipped: 0 },
+  ]);
   assert.deepEqual([next, revision], [undefined, 3]);
 });
 

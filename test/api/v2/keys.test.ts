@@ -22,7 +22,7 @@ test('a key with scopes can do what they name, and nothing else, in both version
     ['orders:read', 'GET', `${ORDERS}/1`],
     ['orders:read', 'GET', `${ORDERS}/1/history`],
     ['orders:read', 'GET', '/v2/store/counts'],
-    ['orders:read', 'GET', '/v2/store/summary'],
+    ['orders:read', 'GET', '/v2/store'],
     ['orders:place', 'POST', ORDERS, json, '{"petId":1,"quantity":1}'],
     ['orders:cancel', 'POST', `${ORDERS}/404/cancel`],
     ['orders:ship', 'POST', `${ORDERS}/404/ship`],

@@ -108,7 +108,7 @@ testService(
     await place(service.store, pending(1n), pending(2n));
     const { body } = await service.call('GET', '/v2/store/orders');
     await service.store.apply([{ type: 'cancel', id: 2n }]);
-    const later = await changes(service, `?after=${JSON.parse(body).changes}`);
+    const later = await changes(service, `?after=${JSON.parse(body).changesAfter}`);
     assert.deepEqual(summary(later.changes), ['cancelled 2 cancelled']);
   },
 );

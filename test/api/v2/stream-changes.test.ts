@@ -179,7 +179,7 @@ test('once the store was moved, streams end, and no request is answered from it'
   const stream = await openStream(t, service, '?after=now');
   await queryDatabase(service.url, "UPDATE store SET moved_to = 'elsewhere'");
   assert.deepEqual(await stream.take(1), []);
-  for (const path of ['/v2/key', '/v2/store/summary', `${STREAM}?after=now`]) {
+  for (const path of ['/v2/key', '/v2/store', `${STREAM}?after=now`]) {
     const secret = newSecret('production');
     const { status } = await service.call('GET', path, { authorization: `Bearer ${secret}` });
     assert.equal(status, 503, path);

@@ -267,21 +267,24 @@ function activityIn(
   { revision, from, before }: { revision: number; from: number; before: number },
 ): string {
   const types = { placed: 0, cancelled: 0, shipped: 0 };
-  const cancels = new Map<string, number>();
+  const byKey = new Map<string, Record<Change['type'], number>>();
   for (const { type, at, by } of timeline.between(0, revision)) {
     if (at < from || at >= before) continue;
     types[type] += 1;
-    if (type === 'cancelled') cancels.set(`${by}`, (cancels.get(`${by}`) ?? 0) + 1);
+    const ofKey = byKey.get(`${by}`) ?? { placed: 0, cancelled: 0, shipped: 0 };
+    ofKey[type] += 1;
+    byKey.set(`${by}`, ofKey);
   }
-  return activityText(types, cancels);
+  return activityText(types, byKey);
 }
 
-export function activityText(
-  { placed, cancelled, shipped }: Readonly<Record<Change['type'], unknown>>,
-  cancels: Iterable<readonly [by: string, count: unknown]>,
-): string {
-  const byKey = [...cancels].map(([by, count]) => `${by} ${count}`).sort();
-  return `${placed} placed, ${cancelled} cancelled, ${shipped} shipped; cancelled by ${byKey.join(', ')}`;
+type Counts = Readonly<Record<Change['type'], unknown>>;
+
+export function activityText(all: Counts, byKey: Iterable<readonly [by: string, Counts]>): string {
+  const textOfCounts = ({ placed, cancelled, shipped }: Counts) =>
+    `${placed} placed, ${cancelled} cancelled, ${shipped} shipped`;
+  const ofKeys = [...byKey].map(([by, counts]) => `${by}: ${textOfCounts(counts)}`).sort();
+  return [textOfCounts(all), ...ofKeys].join('; ');
 }
 
 /** How a list differs from the state that is nearest to it: that of the latest order in it. */

@@ -100,7 +100,7 @@ const LIST = '/v1/store/orders';
 /** One path of each kind of read. */
 export const SERVED = [
   ...[LIST, '/v1/pets/1', '/v2/store/orders', '/v2/store/orders/1', '/v2/store/orders/1/history'],
-  ...['/v2/store/summary', '/v2/store/counts', '/v2/store/counts?petId=1', '/v2/store/changes'],
+  ...['/v2/store', '/v2/store/counts', '/v2/store/counts?petId=1', '/v2/store/changes'],
   ...[
     '/v2/store/activity?boundaries=2026-01-01T00:00:00Z,2026-01-02T00:00:00Z',
     '/v2/webhooks',

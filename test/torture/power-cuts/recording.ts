@@ -225,7 +225,7 @@ function claimsOf({ method, path }: Call, { status, headers, body }: Answer): Cl
   const orderOf = (order: { id: bigint; status: string }, etag?: string): Claim => {
     return { type: 'order', id: String(order.id), status: order.status, etag };
   };
-  if (typeof found.changes === 'string') return [{ type: 'cursor', cursor: found.changes }];
+  if (found.changesAfter !== undefined) return [{ type: 'cursor', cursor: found.changesAfter }];
   if (found.results !== undefined) {
     const changed = found.results.filter(({ order }: { order?: unknown }) => order !== undefined);
     return changed.map(({ order }: { order: { id: bigint; status: string } }) => orderOf(order));

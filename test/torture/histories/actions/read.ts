@@ -195,13 +195,13 @@ function parametersOf(parameters: Readonly<Record<string, string | undefined>>):
 export const readCounts: Action = async (worker) => {
   const { observed, random } = worker.place;
   const filter = random.chance(0.3) ? undefined : someFilter(worker);
-  const query = filter === undefined ? 'summary' : `counts?${queryOf(filter)}`;
-  const call = { method: 'GET', path: `/v2/store/${query}` };
-  await worker.request(`counts by ${query}`, call, {
+  const query = filter === undefined ? '' : `/counts?${queryOf(filter)}`;
+  const call = { method: 'GET', path: `/v2/store${query}` };
+  await worker.request(`counts by ${call.path}`, call, {
     effectOf: ({ body }) => {
-      const { revision, orders, counts = orders, exact } = parse(body);
+      const { revision, counts, exact } = parse(body);
       // 50,000 orders are counted exactly: more than a run places.
-      if (exact === false) observed.findings.push(`${worker.name}: ${query} is not exact`);
+      if (exact === false) observed.findings.push(`${worker.name}: ${call.path} is not exact`);
       return { ...filter, type: 'counts', revision: Number(revision), counts: countsText(counts) };
     },
   });
@@ -216,11 +216,11 @@ export const readActivity: Action = async (worker) => {
   const call = { method: 'GET', path: `/v2/store/activity?boundaries=${boundaries}` };
   await worker.request('activity', call, {
     effectOf: ({ body }) => {
-      const { periods, cancels, revision, next } = parse(body);
+      const { periods, byKey, revision, next } = parse(body);
       // Too many changes for one response.
       if (next !== undefined) return undefined;
-      const byKey = cancels.map(({ by, cancelled }: Json) => [`${by}`, cancelled] as const);
-      const counts = activityText(periods[0], byKey);
+      const ofKeys = byKey.map((each: Json) => [`${each.by}`, each] as const);
+      const counts = activityText(periods[0], ofKeys);
       return { type: 'activity', revision: Number(revision), from, before, counts };
     },
   });
