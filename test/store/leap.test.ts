@@ -219,7 +219,9 @@ test('SQLite: a backup of an earlier release leaps when it is restored, migrated
       'order_events_placed',
       'revisions_by_time',
     ].map((name) => `DROP INDEX ${name}`),
-    ...['reference', 'reference_key'].map((column) => `ALTER TABLE orders DROP COLUMN ${column}`),
+    ...['reference', 'reference_key', 'reason', 'tracking_number'].map(
+      (column) => `ALTER TABLE orders DROP COLUMN ${column}`,
+    ),
     ...['store', 'order_events'].map((table) => `ALTER TABLE ${table} DROP COLUMN head`),
     'CREATE INDEX order_events_by_time ON order_events (at, revision, order_id)',
     ...['name', 'total', 'begun_at', 'finished_at'].map(
