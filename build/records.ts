@@ -73,6 +73,10 @@ function typeOf(schema: Schema, indent: string): string {
     return [...extensible.map((value) => `'${value}'`), '(string & {})'].join(' | ');
   }
   if (schema.enum !== undefined) return schema.enum.map((value) => `'${value}'`).join(' | ');
+  if (Array.isArray(schema.type)) {
+    const [type] = schema.type;
+    return `${typeOf({ ...schema, type }, indent)} | null`;
+  }
   if (schema.type === 'array') {
     const item = typeOf(schema.items!, indent);
     return `readonly ${/[{|]/.test(item) ? `(${item})` : item}[]`;

@@ -19,6 +19,7 @@ import {
   anyEtag,
   idempotencyKeyOf,
   int64Text,
+  pageSize,
   plainObject,
   strongEtag,
   text,
@@ -57,7 +58,7 @@ import {
   orderPage,
   type PageQuery,
 } from './orders.ts';
-import { pageBefore, read, send, type Tagged } from './request.ts';
+import { pageBefore, type Request, read, send, type Tagged } from './request.ts';
 import { repeated, repeatedChange } from './retries.ts';
 import {
   type CallOptions,
@@ -185,6 +186,13 @@ interface Shipping extends CallOptions, Conditions {
   readonly shippedAt?: Date | string | undefined;
   /** The carrier's number of the shipment. */
   readonly trackingNumber?: string | undefined;
+}
+
+interface HistoryPage {
+  /** Maximum number of events; 100 by default. */
+  readonly limit?: number | undefined;
+  /** The `next` of the page before. */
+  readonly cursor?: string | undefined;
 }
 
 /** Options of a read; see IfNoneMatch. */
@@ -316,18 +324,19 @@ export class StoreOrders {
     return this.#read('getOrder', path, isValid, options);
   }
 
-  /** Reads the events of an order, oldest first. @throws NotFoundError */
+  /** Reads events of an order, oldest first: the first ones, or those after a `cursor`. @throws NotFoundError */
   getOrderHistory(
     id: bigint,
-    options: CallOptions & IfNoneMatch,
+    options: CallOptions & HistoryPage & IfNoneMatch,
   ): Promise<Tagged<OrderHistory> | undefined>;
-  getOrderHistory(id: bigint, options?: CallOptions): Promise<Tagged<OrderHistory>>;
+  getOrderHistory(id: bigint, options?: CallOptions & HistoryPage): Promise<Tagged<OrderHistory>>;
   async getOrderHistory(
     id: bigint,
-    options: ReadOptions = {},
+    options: ReadOptions & HistoryPage = {},
   ): Promise<Tagged<OrderHistory> | undefined> {
     const path = `/v2/store/orders/${int64Text(id, 'id')}/history`;
-    return this.#read('getOrderHistory', path, isHistory, options);
+    const query = { limit: pageSize(options.limit), cursor: text(options.cursor, 'cursor') };
+    return this.#read('getOrderHistory', path, isHistory, { ...options, query });
   }
 
   /**
@@ -557,9 +566,10 @@ export class StoreOrders {
     operation: OperationName,
     path: string,
     isValid: (record: never) => boolean,
-    options: ReadOptions,
+    { query, ...options }: ReadOptions & Pick<Request, 'query'>,
   ): Promise<Tagged<T> | undefined> {
-    const request = { operation, path, isValid, ifNoneMatch: anyEtag(options.ifNoneMatch) };
+    const ifNoneMatch = anyEtag(options.ifNoneMatch);
+    const request = { operation, path, isValid, ifNoneMatch, ...(query && { query }) };
     return calling(this.#settings, options, (call) => repeated(call, () => read<T>(call, request)));
   }
 

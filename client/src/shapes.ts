@@ -79,12 +79,12 @@ export function isChangeResults(
 
 export function isWebhook(value: unknown): value is Webhook {
   if (!isObject(value)) return false;
-  const { id, url, state, cursor } = value as Unknown<Webhook>;
-  return [id, url, state, cursor].every((each) => typeof each === 'string');
+  const { id, url, state, after } = value as Unknown<Webhook>;
+  return [id, url, state, after].every((each) => typeof each === 'string');
 }
 
-export function isWebhookList({ webhooks }: Unknown<WebhookList>): boolean {
-  return isArrayOf(webhooks, isWebhook);
+export function isWebhookList({ webhooks, next }: Unknown<WebhookList>): boolean {
+  return isArrayOf(webhooks, isWebhook) && (next === undefined || typeof next === 'string');
 }
 
 export function isWebhookSecret({ webhook, secret }: Unknown<WebhookSecret>): boolean {

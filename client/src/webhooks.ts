@@ -8,7 +8,7 @@ import type {
 import { idempotencyKeyOf, int64Text, oneOf, plainObject, text } from './arguments.ts';
 import { type Call, calling } from './call.ts';
 import type { ChangeType } from './feed/changes.ts';
-import { type Reply, type Request, send } from './request.ts';
+import { pageBefore, type Reply, type Request, send } from './request.ts';
 import { repeated, repeatedChange } from './retries.ts';
 import type { CallOptions, Settings } from './settings.ts';
 import { isWebhook, isWebhookList, isWebhookSecret, isWebhookTest } from './shapes.ts';
@@ -16,29 +16,40 @@ import { isWebhook, isWebhookList, isWebhookSecret, isWebhookTest } from './shap
 /** Settings of a webhook; absent fields stay as they are. */
 export interface WebhookSettings {
   readonly url?: string | undefined;
-  /** For people; "" for none. */
-  readonly description?: string | undefined;
-  /** The types of the changes to send; empty for all. */
-  readonly events?: readonly ChangeType[] | undefined;
-  /** The pets whose changes to send; empty for all. */
-  readonly petIds?: readonly bigint[] | undefined;
+  /** For people; null for none. */
+  readonly description?: string | null | undefined;
+  /** The types of the changes to send; null for all. */
+  readonly types?: readonly ChangeType[] | null | undefined;
+  /** The pets whose changes to send; null for all. */
+  readonly petIds?: readonly bigint[] | null | undefined;
   /** A cursor of changes after which deliveries continue, `start` or `now`. */
   readonly after?: string | undefined;
   readonly state?: 'active' | 'paused' | undefined;
 }
 
 const PATH = '/v2/webhooks';
+/** Webhooks per request. */
+const PAGE = '500';
 
 /** See StoreOrders.listWebhooks. */
 export async function listWebhooks(
   settings: Settings,
   options: CallOptions,
 ): Promise<readonly Webhook[]> {
-  const request = requestOf('listWebhooks', 'GET', '');
-  const { webhooks } = await calling(settings, options, (call) =>
-    repeated(call, () => send(call, request, (reply) => reply.record<WebhookList>(isWebhookList))),
-  );
-  return webhooks;
+  const all: Webhook[] = [];
+  for (let cursor: string | undefined; ; ) {
+    const request = { ...requestOf('listWebhooks', 'GET', ''), query: { limit: PAGE, cursor } };
+    const { webhooks, next } = await calling(settings, options, (call) =>
+      repeated(call, async () => {
+        const page = await send(call, request, (reply) => reply.record<WebhookList>(isWebhookList));
+        if (page.next !== undefined && page.next === cursor) throw pageBefore(call);
+        return page;
+      }),
+    );
+    all.push(...webhooks);
+    if (next === undefined) return all;
+    cursor = next;
+  }
 }
 
 /** See StoreOrders.getWebhook. */
@@ -156,7 +167,7 @@ function webhookIn(id: string): (reply: Reply) => Promise<Webhook> {
   return (reply) => reply.record<Webhook>((found: Webhook) => isWebhook(found) && found.id === id);
 }
 
-const FIELDS = ['url', 'description', 'events', 'petIds', 'after', 'state'];
+const FIELDS = ['url', 'description', 'types', 'petIds', 'after', 'state'];
 
 function bodyOf(webhook: WebhookSettings): string {
   plainObject(webhook, 'a webhook');
@@ -164,15 +175,16 @@ function bodyOf(webhook: WebhookSettings): string {
   const unknown = Object.keys(webhook).find((name) => !FIELDS.includes(name));
   if (unknown !== undefined)
     throw new TypeError(`a webhook has no field ${unknown} that can be set`);
-  const { events, petIds } = webhook;
-  const texts = (['url', 'description', 'after'] as const).map(
+  const { description, types, petIds } = webhook;
+  const texts = (['url', 'after'] as const).map(
     (name) => [name, quoted(text(webhook[name], name))] as const,
   );
   const fields = [
     ...texts,
     ['state', quoted(oneOf(webhook.state, ['active', 'paused'], 'state'))] as const,
-    ['events', events && JSON.stringify(events)] as const,
-    ['petIds', petIds && `[${petIds.map((each) => int64Text(each, 'a petId')).join()}]`] as const,
+    ['description', orNull(description, (each) => quoted(text(each, 'description')))] as const,
+    ['types', orNull(types, (each) => JSON.stringify(each))] as const,
+    ['petIds', orNull(petIds, idList)] as const,
   ];
   const given = fields.filter(([, json]) => json !== undefined);
   return `{${given.map(([name, json]) => `"${name}":${json}`).join()}}`;
@@ -180,4 +192,17 @@ function bodyOf(webhook: WebhookSettings): string {
 
 function quoted(value: string | undefined): string | undefined {
   return value === undefined ? undefined : JSON.stringify(value);
+}
+
+/** The JSON of a field that null removes. */
+function orNull<T>(
+  value: T | null | undefined,
+  json: (value: T) => string | undefined,
+): string | undefined {
+  if (value === undefined) return undefined;
+  return value === null ? 'null' : json(value);
+}
+
+function idList(ids: readonly bigint[]): string {
+  return `[${ids.map((each) => int64Text(each, 'a petId')).join()}]`;
 }

@@ -58,7 +58,11 @@ export interface Operations {
     readonly answer: OrderRecord;
   };
   readonly getOrderHistory: {
-    readonly parameters: { readonly orderId: bigint };
+    readonly parameters: {
+      readonly orderId: bigint;
+      readonly limit?: bigint;
+      readonly cursor?: string;
+    };
     readonly body: undefined;
     readonly answer: OrderHistory;
   };
@@ -122,7 +126,7 @@ export interface Operations {
     readonly answer: Activity;
   };
   readonly listWebhooks: {
-    readonly parameters: object;
+    readonly parameters: { readonly limit?: bigint; readonly cursor?: string };
     readonly body: undefined;
     readonly answer: WebhookList;
   };

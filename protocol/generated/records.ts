@@ -195,6 +195,8 @@ export interface OrderHistory {
     /** The name of the API key, as the operators have given it; only for keys that may read it. */
     readonly byName?: string;
   }[];
+  /** The cursor of the next page; absent on the last page. */
+  readonly next?: string;
 }
 
 /** A change of an order. */
@@ -332,7 +334,7 @@ export interface Webhook {
   /** For people. */
   readonly description?: string;
   /** The types of the changes that are sent; absent for all. */
-  readonly events?: readonly ('placed' | 'cancelled' | 'shipped' | (string & {}))[];
+  readonly types?: readonly ('placed' | 'cancelled' | 'shipped' | (string & {}))[];
   /** The pets whose changes are sent; absent for all. */
   readonly petIds?: readonly bigint[];
   /** `failing`: the last delivery was not accepted and will be repeated. Clients must expect further values. */
@@ -340,11 +342,11 @@ export interface Webhook {
   /** Why it is paused: on request; since its endpoint has accepted nothing for three days and 50 failures, or has answered 410; or since its position is in no history of the store any more, after a restore, so that `after` must be set. Clients must expect further values. */
   readonly pauseReason?: 'requested' | 'failed' | 'gone' | 'changes_gone' | (string & {});
   /** Its position in the feed: everything up to this cursor was delivered. */
-  readonly cursor: string;
+  readonly after: string;
   /** What it has not delivered yet. */
   readonly lag: {
     /** How many changes of the store are not delivered or examined yet, whether it wants them or not; at most 1,000 are counted. */
-    readonly changes: bigint;
+    readonly count: bigint;
     /** When the first of them was made; absent without one. */
     readonly since?: string;
   };
@@ -371,10 +373,12 @@ export interface Webhook {
   readonly secretRotatedAt?: string;
 }
 
-/** All webhooks. */
+/** A page of webhooks. */
 export interface WebhookList {
-  /** The webhooks, the oldest first; at most 1,000. */
+  /** The webhooks, the oldest first; a store has at most 1,000. */
   readonly webhooks: readonly Webhook[];
+  /** The cursor of the next page; absent on the last page. */
+  readonly next?: string;
 }
 
 /** A webhook with its secret, which is shown only once. */
@@ -391,24 +395,24 @@ export interface NewWebhook {
   readonly url: string;
   /** For people. */
   readonly description?: string;
-  /** The types of the changes to send; all if absent or empty. */
-  readonly events?: readonly ('placed' | 'cancelled' | 'shipped')[];
-  /** The pets whose changes to send; all if absent or empty. */
+  /** The types of the changes to send; all if absent. */
+  readonly types?: readonly ('placed' | 'cancelled' | 'shipped')[];
+  /** The pets whose changes to send; all if absent. */
   readonly petIds?: readonly bigint[];
   /** A cursor of changes after which deliveries begin, `start` for the first change in the store, or `now` for new changes only; `now` by default. */
   readonly after?: string;
 }
 
-/** What to change in a webhook; absent fields stay as they are. */
+/** What to change in a webhook, as a JSON Merge Patch (RFC 7396): absent fields stay as they are, and null removes what can be absent. */
 export interface WebhookChanges {
   /** Where deliveries are sent, by https. */
   readonly url?: string;
-  /** For people; "" for none. */
-  readonly description?: string;
-  /** The types of the changes to send; empty for all. */
-  readonly events?: readonly ('placed' | 'cancelled' | 'shipped')[];
-  /** The pets whose changes to send; empty for all. */
-  readonly petIds?: readonly bigint[];
+  /** For people; null for none. */
+  readonly description?: string | null;
+  /** The types of the changes to send; null for all. */
+  readonly types?: readonly ('placed' | 'cancelled' | 'shipped')[] | null;
+  /** The pets whose changes to send; null for all. */
+  readonly petIds?: readonly bigint[] | null;
   /** `paused` ends deliveries, `active` resumes those of a paused webhook at once; one that is failing is repeated when it is due. */
   readonly state?: 'active' | 'paused';
   /** A cursor of changes after which deliveries continue, `start` for the first change in the store, or `now` for new changes only. */
@@ -499,5 +503,6 @@ export type ErrorCode =
   | 'unsupported_media_type'
   | 'idempotency_key_reused'
   | 'too_many_streams'
+  | 'stream_limit_reached'
   | 'no_ids_left'
   | (string & {});

@@ -22,7 +22,7 @@ export type PauseReason = (typeof PAUSE_REASONS)[number];
 
 /** Which changes an endpoint wants; absent conditions are met by every change. */
 export interface WebhookFilter {
-  readonly events: readonly OrderEventType[] | undefined;
+  readonly types: readonly OrderEventType[] | undefined;
   readonly petIds: readonly bigint[] | undefined;
 }
 
@@ -114,7 +114,7 @@ export interface WebhookChanges {
   /** "" for none. */
   readonly description?: string | undefined;
   /** Empty for all. */
-  readonly events?: readonly OrderEventType[] | undefined;
+  readonly types?: readonly OrderEventType[] | undefined;
   /** Empty for all. */
   readonly petIds?: readonly bigint[] | undefined;
   readonly isPaused?: boolean | undefined;
@@ -128,11 +128,11 @@ export interface WebhookChanges {
 export function changedWebhook(webhook: Webhook, changes: WebhookChanges): Webhook {
   const { url = webhook.url, isPaused } = changes;
   const description = orAbsent(changes.description, webhook.description);
-  const events = orAbsent(changes.events, webhook.events);
+  const types = orAbsent(changes.types, webhook.types);
   const petIds = orAbsent(changes.petIds, webhook.petIds);
   const position = changes.position ?? webhook.position;
   const isRedirected =
-    !isSameSet(events, webhook.events) ||
+    !isSameSet(types, webhook.types) ||
     !isSameSet(petIds, webhook.petIds) ||
     !isSamePosition(position, webhook.position);
   const hasMoved = url !== webhook.url;
@@ -143,7 +143,7 @@ export function changedWebhook(webhook: Webhook, changes: WebhookChanges): Webho
   return {
     ...webhook,
     ...{ url, description },
-    ...(isRedirected && { events, petIds, position, examined: undefined, sendingTo: undefined }),
+    ...(isRedirected && { types, petIds, position, examined: undefined, sendingTo: undefined }),
     // Outcomes of deliveries that were sent before this change are ignored.
     ...((hasMoved || isRedirected) && { version: webhook.version + 1n }),
     ...((isResumed || hasMoved) && {
@@ -169,9 +169,9 @@ function isSameSet<T>(one: readonly T[] | undefined, other: readonly T[] | undef
 
 /** Identifies the settings of a webhook, and whether it is paused; deliveries do not change it. */
 export function webhookTag(webhook: Webhook): string {
-  const { id, url, description, events, petIds, keyName, generation, version, pauseReason } =
+  const { id, url, description, types, petIds, keyName, generation, version, pauseReason } =
     webhook;
-  const set = [id, url, description, events, petIds?.map(String), keyName, generation];
+  const set = [id, url, description, types, petIds?.map(String), keyName, generation];
   const text = JSON.stringify([...set, String(version), pauseReason]);
   return createHash('sha256').update(text).digest('hex').slice(0, 16);
 }
@@ -190,7 +190,7 @@ export function rotatedWebhook(webhook: Webhook, keyName: string, now: number): 
 /** The changes that a webhook has not delivered yet. */
 export interface WebhookLag {
   /** Changes, wanted or not, up to MAX_LAG. */
-  readonly changes: number;
+  readonly count: number;
   /** When the first of them was made; undefined if there is none. */
   readonly since: number | undefined;
 }

@@ -83,10 +83,16 @@ const ERRORS = {
   ],
   webhooks_unavailable: [
     503,
-    'Webhooks cannot be used on this service now: its webhook key is missing or another one, or too many are tested.',
+    'Webhooks are not set up on this service: its webhook key is missing, or another one.',
+  ],
+  too_many_tests: [
+    503,
+    'Too many webhooks are tested at the same time; try again.',
+    'webhooks_unavailable',
   ],
   no_ids_left: [507, 'No order can be placed: the store has no ids left for new orders.'],
-  too_many_streams: [503, 'There are too many open streams for this API key or the service.'],
+  too_many_streams: [503, 'There are too many open streams on this node.'],
+  stream_limit_reached: [429, 'This API key has too many open streams on this node.'],
   http_version_not_supported: [505, 'This HTTP version is not supported; use HTTP/1.1.'],
   // Of v2. In v1, which is frozen, they have another status or message.
   cancel_already_cancelled: [
@@ -188,12 +194,23 @@ export interface ErrorResponse {
 
 const REALM = 'Bearer realm="store-orders"';
 
-/** Retry-After of a 503 response by default, in seconds. */
+/** Retry-After by default, in seconds. */
 const RETRY_AFTER_S = '1';
+
+/** Returns the Retry-After of a refusal; undefined without one. */
+function retryAfterOf(refusal: Refusal): string | undefined {
+  // A repetition is useless until the operators have set the service up.
+  if (refusal === 'webhooks_unavailable') return undefined;
+  const isTransient = ERRORS[refusal][0] === 503 || refusal === 'stream_limit_reached';
+  return isTransient ? RETRY_AFTER_S : undefined;
+}
 
 /** Precomputed, so that refusing a request costs no more than serving it. */
 const RESPONSES = Object.fromEntries(
-  REFUSALS.map((refusal) => [refusal, responseOf(errorRecord(refusal))]),
+  REFUSALS.map((refusal) => [
+    refusal,
+    responseOf(errorRecord(refusal), { retryAfter: retryAfterOf(refusal) }),
+  ]),
 ) as Readonly<Record<Refusal, ErrorResponse>>;
 
 export function errorResponse(refusal: Refusal): ErrorResponse {
@@ -214,7 +231,8 @@ export function problemsResponse(
  */
 export function orderResponse(refusal: Refusal, order: string): ErrorResponse {
   const record = errorRecord(refusal);
-  return responseOf(record, `${JSON.stringify(record).slice(0, -1)},"order":${order}}`);
+  const body = `${JSON.stringify(record).slice(0, -1)},"order":${order}}`;
+  return responseOf(record, { body });
 }
 
 /**
@@ -225,7 +243,7 @@ export function orderResponse(refusal: Refusal, order: string): ErrorResponse {
 export function notReadResponse(progress: string, retryAfter: number): ErrorResponse {
   const record = errorRecord('list_not_read');
   const message = `${record.message} ${progress}`;
-  return responseOf({ ...record, message }, undefined, String(retryAfter));
+  return responseOf({ ...record, message }, { retryAfter: String(retryAfter) });
 }
 
 /** Returns the general Error record of a refusal. */
@@ -236,15 +254,17 @@ export function errorRecord(refusal: Refusal): ErrorRecord {
 
 function responseOf(
   record: ErrorRecord,
-  body: string = toJson(record),
-  retryAfter = RETRY_AFTER_S,
+  {
+    body = toJson(record),
+    retryAfter,
+  }: { readonly body?: string; readonly retryAfter?: string | undefined } = {},
 ): ErrorResponse {
   const { code, status } = record;
   const length = String(Buffer.byteLength(body));
   const headers = ['content-type', 'application/json', 'content-length', length];
   // Errors must not be cached.
   headers.push('cache-control', 'no-store');
-  if (status === 503) headers.push('retry-after', retryAfter);
+  if (retryAfter !== undefined) headers.push('retry-after', retryAfter);
   if (status === 401) headers.push('www-authenticate', challenge(code));
   // RFC 9110, section 15.5.16.
   if (code === 'unsupported_media_type') {

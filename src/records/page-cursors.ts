@@ -1,12 +1,13 @@
 import { createHash } from 'node:crypto';
 import { type OrderId, parseInt64 } from '../domain/order.ts';
+import type { Webhook } from '../domain/webhook.ts';
 import type { ActivityCursor, ActivityQuery } from '../store/activity.ts';
 import type { PagePlace, PageQuery } from '../store/pages.ts';
 
 /** The query that a page cursor belongs to. */
 type Walk = Pick<PageQuery, 'filter' | 'sort' | 'isDescending'>;
 
-/** Returns the cursor of the page after a place. It depends only on filters and order, so it never expires. */
+/** Returns the cursor of the page after a place. It depends only on filters and order. */
 export function pageCursor(walk: Walk, { time, id }: PagePlace): string {
   return encodeCursor([digestOf(walk), ...(time === undefined ? [] : [String(time)]), String(id)]);
 }
@@ -47,6 +48,31 @@ export function parseActivityCursor(
   if (revision === undefined || orderId === undefined) return undefined;
   const position = { head, upTo, at: Number(at), revision, orderId: orderId as OrderId };
   return activityCursor(position, boundaries) === cursor ? position : undefined;
+}
+
+/** Returns the cursor of the page of webhooks after one. */
+export function webhookCursor({ createdAt, id }: Pick<Webhook, 'createdAt' | 'id'>): string {
+  return encodeCursor(['webhooks', String(createdAt), id]);
+}
+
+/** Returns the webhook after which a page begins; undefined for any other text. */
+export function parseWebhookCursor(cursor: string): Pick<Webhook, 'createdAt' | 'id'> | undefined {
+  const [, time = '', id] = decodeCursor(cursor) ?? [];
+  const createdAt = parseInt64(time);
+  if (createdAt === undefined || id === undefined) return undefined;
+  const webhook = { createdAt: Number(createdAt), id };
+  return webhookCursor(webhook) === cursor ? webhook : undefined;
+}
+
+/** Returns the cursor of the events of an order from an index on. */
+export function eventsCursor(id: OrderId, from: number): string {
+  return encodeCursor(['events', String(id), String(from)]);
+}
+
+/** Returns the index at which a page of the events of an order begins; undefined for any other text. */
+export function parseEventsCursor(cursor: string, id: OrderId): number | undefined {
+  const from = Number(decodeCursor(cursor)?.at(-1));
+  return eventsCursor(id, from) === cursor ? from : undefined;
 }
 
 /** Identifies the query of a cursor. */

@@ -13,14 +13,14 @@ export function webhookRecord(
   { webhook, lag }: LaggingWebhook,
   hasAnswers: boolean,
 ): Sent<Webhook> {
-  const { id, url, description, events, petIds, pauseReason, position, failures } = webhook;
+  const { id, url, description, types, petIds, pauseReason, position, failures } = webhook;
   const { nextAttemptAt, lastSuccessAt, lastFailure, createdAt, createdBy, rotatedAt } = webhook;
   return {
-    ...{ id, url, description, events, petIds },
+    ...{ id, url, description, types, petIds },
     state: webhookState(webhook),
     pauseReason,
-    cursor: positionText(position),
-    lag: { changes: lag.changes, since: timeText(lag.since) },
+    after: positionText(position),
+    lag: { count: lag.count, since: timeText(lag.since) },
     failures,
     nextAttemptAt: timeText(nextAttemptAt),
     lastSuccessAt: timeText(lastSuccessAt),

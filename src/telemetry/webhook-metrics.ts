@@ -53,7 +53,7 @@ export function registerWebhooks(registry: Registry) {
   lagGauge(
     'store_orders_webhook_lag_changes',
     'Changes that a webhook has not delivered yet, wanted or not; at most 1000 are counted.',
-    ({ changes }) => changes,
+    ({ count }) => count,
   );
   lagGauge(
     'store_orders_webhook_lag_seconds',

@@ -40,13 +40,13 @@ for (const { name, newDatabase } of ENGINES) {
       () => secrets,
       (_, index) => (index === 0 ? 204 : 500),
     );
-    const filter = ['--event', 'cancelled', '--event', 'shipped', '--pet', '7'];
+    const filter = ['--type', 'cancelled', '--type', 'shipped', '--pet', '7'];
     const { id, secret } = await created(receiver.url, '--description', 'the shop', ...filter);
     const { now } = (await store.feed('now', 1))!;
-    const { events, petIds, position, description } = await found(id);
+    const { types, petIds, position, description } = await found(id);
     assert.deepEqual(
-      { events, petIds, position, description },
-      { events: ['cancelled', 'shipped'], petIds: [7n], position: now, description: 'the shop' },
+      { types, petIds, position, description },
+      { types: ['cancelled', 'shipped'], petIds: [7n], position: now, description: 'the shop' },
     );
     secrets.push(secret);
     assert.match((await webhooks('test', id)).stderr, /has accepted the test: 204/);
@@ -98,7 +98,7 @@ test('a webhook that cannot be delivered is not created', async (t) => {
   );
   for (const args of [
     ['https://10.0.0.1/'],
-    ['https://a.example/', '--event', 'sold'],
+    ['https://a.example/', '--type', 'sold'],
     ['https://a.example/', '--pet', 'x'],
     ['https://a.example/', '--after', 'never'],
     ['https://a.example/', '--description', 'two\nlines'],

@@ -23,12 +23,15 @@ test('webhooks are created, tested, changed, rotated and deleted', async (t) => 
   const secrets: string[] = [];
   const { url } = await startReceiver(t, () => secrets);
   const petIds = [2n ** 63n - 1n];
-  const { webhook, secret } = await store.createWebhook({ url, events: ['shipped'], petIds });
+  const { webhook, secret } = await store.createWebhook({ url, types: ['shipped'], petIds });
   secrets.push(secret);
   const { id } = webhook;
-  assert.deepEqual([webhook.petIds, webhook.lag.changes], [petIds, 0n]);
+  assert.deepEqual([webhook.petIds, webhook.lag.count], [petIds, 0n]);
   assert.equal((await store.testWebhook(id)).accepted, true);
-  assert.equal((await store.updateWebhook(id, { petIds: [], state: 'paused' })).petIds, undefined);
+  assert.equal(
+    (await store.updateWebhook(id, { petIds: null, state: 'paused' })).petIds,
+    undefined,
+  );
   assert.equal((await store.getWebhook(id)).pauseReason, 'requested');
   assert.notEqual((await store.rotateWebhookSecret(id)).secret, secret);
   assert.deepEqual(await store.listWebhooks(), [await store.getWebhook(id)]);

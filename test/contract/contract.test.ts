@@ -132,7 +132,7 @@ const NOT_IN_V1 = [
   ...['parameter_invalid', 'body_invalid', 'unsupported_media_type', 'cursor_invalid'],
   ...['idempotency_key_missing', 'idempotency_key_reused'],
   ...['reference_taken', 'reference_differs', 'orders_not_changed'],
-  ...['changes_gone', 'too_many_streams', 'no_ids_left'],
+  ...['changes_gone', 'too_many_streams', 'stream_limit_reached', 'no_ids_left'],
   ...['webhook_not_found', 'webhook_url_taken', 'too_many_webhooks', 'webhooks_unavailable'],
   'webhook_changed',
 ];

@@ -66,7 +66,7 @@ function testDeliveries(title: string, run: (setting: Setting, t: TestContext) =
             const secrets: string[] = [];
             const receiver = await startReceiver(t, () => secrets, behave);
             const webhook = newWebhook({
-              ...{ url: receiver.url, description: undefined, events: undefined },
+              ...{ url: receiver.url, description: undefined, types: undefined },
               ...{ petIds: undefined, createdAt: Date.now(), createdBy: undefined },
               ...{ keyName: KEY.name, position: BEGINNING, ...wanted },
             });
@@ -189,7 +189,7 @@ suite('webhooks are delivered', { concurrency: 6 }, () => {
     async ({ store, startNode, endpoint, found }) => {
       startNode();
       const { accepted, id } = await endpoint(undefined, {
-        events: ['cancelled'],
+        types: ['cancelled'],
         petIds: [2n, 3n],
       });
       await store.apply([...orders(1, 300, 1n), ...orders(301, 300, 2n)]);

@@ -19,7 +19,7 @@ test('Retry-After is honoured, up to an hour', () => {
 test('a failure has the time at which the delivery was sent', () => {
   const to = BEGINNING;
   const before = newWebhook({
-    ...{ url: 'https://shop.example/', description: undefined, events: undefined },
+    ...{ url: 'https://shop.example/', description: undefined, types: undefined },
     ...{ petIds: undefined, createdAt: 0, createdBy: undefined, keyName: 'k', position: to },
   });
   const answer = { problem: 'no answer within 15000 ms' };

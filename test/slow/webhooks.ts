@@ -310,7 +310,7 @@ for (const engine of ['SQLite', 'PostgreSQL'] as const) {
     for (let count = 1; count < (isSqlite ? 2 : 3); count += 1) await nodes.start();
     const receivers = await receiversOf(t, nodes);
     const gone = await endpoint(t, nodes, () => 410);
-    const filtered = await endpoint(t, nodes, () => 204, { events: ['cancelled'], petIds: [1n] });
+    const filtered = await endpoint(t, nodes, () => 204, { types: ['cancelled'], petIds: [1n] });
     const replica = await replicaEndpoint(t, nodes);
     const python = NEEDS_PYTHON === false ? await pythonEndpoint(t, nodes) : undefined;
     const writing = writeOrders(nodes);

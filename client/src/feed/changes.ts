@@ -1,7 +1,7 @@
 import type { Change, ChangePage } from '../../../protocol/generated/records.ts';
 import { functionOf, int64Text, oneOf, pageSize, plainObject, text } from '../arguments.ts';
 import { Call, pause } from '../call.ts';
-import { ConnectionError, TimeoutError, UnavailableError } from '../errors.ts';
+import { ConnectionError, LimitError, TimeoutError, UnavailableError } from '../errors.ts';
 import { parse } from '../exact-json.ts';
 import { LARGEST_PAGE } from '../orders.ts';
 import { open, pageBefore, read, type Tagged } from '../request.ts';
@@ -174,7 +174,8 @@ export async function* followChanges(
         if (performance.now() - begunAt > STEADY_MS) failures = 0;
         const isNone =
           (error instanceof TimeoutError && !hasBegun) ||
-          (error instanceof UnavailableError && error.code === 'too_many_streams');
+          (error instanceof UnavailableError && error.code === 'too_many_streams') ||
+          (error instanceof LimitError && error.code === 'stream_limit_reached');
         if (isNone && !signal.aborted) {
           const againMs = Math.min(STREAM_AGAIN_MS * 2 ** silentStreams, STREAM_AGAIN_MOST_MS);
           streamAt = performance.now() + againMs;

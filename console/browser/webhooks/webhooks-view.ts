@@ -55,7 +55,7 @@ function endpoint(webhook: Webhook, note: string | undefined, actions: Actions) 
 }
 
 /** At most 1,000 changes are counted. */
-function lagText({ changes, since }: Webhook['lag']) {
+function lagText({ count: changes, since }: Webhook['lag']) {
   if (changes === 0n) return 'none: everything is delivered';
   const many = `${count(changes)}${changes >= 1_000n ? '+' : ''} ${changes === 1n ? 'change' : 'changes'}`;
   return since === undefined ? many : `${many}, the first of ${ago(since)}`;

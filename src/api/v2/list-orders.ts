@@ -9,9 +9,7 @@ import { pageCursor, parsePageCursor } from '../../records/page-cursors.ts';
 import type { OrderPage, PagePlace, PageQuery } from '../../store/pages.ts';
 import { operation } from '../operation.ts';
 import { filterOf } from './filters.ts';
-import { pageReply } from './replies.ts';
-
-const DEFAULT_LIMIT = 100;
+import { DEFAULT_LIMIT, pageReply } from './replies.ts';
 
 type Parameters = Operations['listOrders']['parameters'];
 
@@ -30,7 +28,7 @@ export const listOrders = operation('listOrders', async (call, { store }) => {
 function queryOf({
   sort = 'id',
   direction,
-  limit,
+  limit = DEFAULT_LIMIT,
   cursor,
   ...filters
 }: Parameters): PageQuery | undefined {
@@ -40,7 +38,7 @@ function queryOf({
     after = parsePageCursor(cursor, walk);
     if (after === undefined) return undefined;
   }
-  return { ...walk, after, limit: limit === undefined ? DEFAULT_LIMIT : Number(limit) };
+  return { ...walk, after, limit: Number(limit) };
 }
 
 /** RFC 8288, relative to the URL of the page. */

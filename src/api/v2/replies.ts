@@ -12,6 +12,9 @@ import { type Call, JSON_TYPE, jsonReply } from '../operation.ts';
 
 /** A proxy that compresses a response weakens its ETag, and If-Match never matches a weak ETag. */
 const REVALIDATED = ['cache-control', 'private, no-cache, no-transform'] as const;
+/** How many items a page has at most, if the request has no limit. */
+export const DEFAULT_LIMIT = 100n;
+
 export const NOT_STORED = ['cache-control', 'no-store, no-transform'] as const;
 
 /** The request, on which a reply depends besides its content. */

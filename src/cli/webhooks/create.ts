@@ -18,7 +18,7 @@ import { positionAt } from './manage.ts';
 
 interface CreateFlags extends DatabaseFlags {
   readonly description?: string;
-  readonly event?: readonly OrderEventType[];
+  readonly type?: readonly OrderEventType[];
   readonly pet?: readonly bigint[];
   readonly after: string;
 }
@@ -28,7 +28,7 @@ export function createCommand(): Command {
     'create',
     'create a webhook; prints only its secret on stdout',
     `npx store-orders webhooks create https://shop.example/hooks/orders
-npx store-orders webhooks create https://shop.example/hook --event cancelled --pet 412 --after start`,
+npx store-orders webhooks create https://shop.example/hook --type cancelled --pet 412 --after start`,
   )
     .argument(
       '<url>',
@@ -36,12 +36,9 @@ npx store-orders webhooks create https://shop.example/hook --event cancelled --p
     )
     .option('--description <text>', 'for people')
     .addOption(
-      new Option(
-        '--event <type>',
-        'a type of changes to send; repeat it for several (default: all)',
-      )
+      new Option('--type <type>', 'a type of changes to send; repeat it for several (default: all)')
         .choices(EVENT_TYPES)
-        .argParser(addEvent),
+        .argParser(addType),
     )
     .option(
       '--pet <id>',
@@ -75,7 +72,7 @@ async function create(url: string, flags: CreateFlags): Promise<void> {
     }
     const webhook = newWebhook({
       ...{ url: new URL(url).href, description: description || undefined },
-      ...{ events: flags.event, petIds: flags.pet, position, keyName: key.name },
+      ...{ types: flags.type, petIds: flags.pet, position, keyName: key.name },
       ...{ createdAt: Date.now(), createdBy: undefined },
     });
     const action = actionOf('webhooks create', `${webhook.id} ${new URL(url).host}`);
@@ -91,11 +88,11 @@ async function create(url: string, flags: CreateFlags): Promise<void> {
   });
 }
 
-/** Adds a value of --event. @throws UsageError */
-function addEvent(text: string, others: readonly OrderEventType[] = []): readonly OrderEventType[] {
+/** Adds a value of --type. @throws UsageError */
+function addType(text: string, others: readonly OrderEventType[] = []): readonly OrderEventType[] {
   const type = EVENT_TYPES.find((each) => each === text);
   if (type === undefined) {
-    throw new UsageError(`--event must be one of ${EVENT_TYPES.join(', ')}, not "${text}"`);
+    throw new UsageError(`--type must be one of ${EVENT_TYPES.join(', ')}, not "${text}"`);
   }
   return others.includes(type) ? others : [...others, type];
 }

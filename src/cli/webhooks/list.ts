@@ -52,8 +52,8 @@ const COLUMNS = {
   URL: ({ webhook }: LaggingWebhook) => webhook.url,
 };
 
-function lagText({ lag: { changes } }: LaggingWebhook): string {
-  return changes === MAX_LAG ? `${counted(changes, 'change')} or more` : counted(changes, 'change');
+function lagText({ lag: { count } }: LaggingWebhook): string {
+  return count === MAX_LAG ? `${counted(count, 'change')} or more` : counted(count, 'change');
 }
 
 async function show(id: string, flags: Flags): Promise<void> {
@@ -64,10 +64,10 @@ async function show(id: string, flags: Flags): Promise<void> {
     await writeJson(record);
     return;
   }
-  const { lag, lastFailure, events, petIds, ...rest } = record;
+  const { lag, lastFailure, types, petIds, ...rest } = record;
   const fields = {
     ...rest,
-    events: events?.join(', ') ?? 'all',
+    types: types?.join(', ') ?? 'all',
     petIds: petIds?.join(', ') ?? 'all',
     lag: `${lagText(found)}${lag.since === undefined ? '' : `, since ${lag.since}`}`,
     lastFailure:

@@ -27,7 +27,7 @@ const HERE = parseAllowedTargets('127.0.0.0/8,::1,http') as AllowedTargets;
 /** A webhook without a filter, and without a delivery in flight. */
 const ALL_CHANGES = {
   ...{ examined: undefined, sendingTo: undefined },
-  ...{ events: undefined, petIds: undefined },
+  ...{ types: undefined, petIds: undefined },
 };
 
 interface ListenFlags extends DatabaseFlags {

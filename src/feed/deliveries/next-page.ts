@@ -19,7 +19,7 @@ export async function nextPage(
   read: ReadFeed,
   webhook: Pick<DeliveryState, 'position' | 'examined' | 'sendingTo'> & WebhookFilter,
 ): Promise<ChangePage | undefined> {
-  const { sendingTo: end, events: types, petIds } = webhook;
+  const { sendingTo: end, types, petIds } = webhook;
   const from = readsFrom(webhook);
   const readUpTo = (limit: number) =>
     types === undefined && petIds === undefined

@@ -97,8 +97,9 @@ export class ChangeStreams {
       sendError(exchange, 'changes_gone');
       return;
     }
-    if (!this.#hasRoom(key)) {
-      sendError(exchange, 'too_many_streams');
+    const refusal = this.#whyFull(key);
+    if (refusal !== undefined) {
+      sendError(exchange, refusal);
       return;
     }
     sendHead(exchange, 200, HEADERS);
@@ -126,9 +127,10 @@ export class ChangeStreams {
     for (const { response } of this.#streams) endSoon(response);
   }
 
-  #hasRoom({ id }: ApiKey): boolean {
+  #whyFull({ id }: ApiKey): 'stream_limit_reached' | 'too_many_streams' | undefined {
     const own = [...this.#streams].filter(({ key }) => key.id === id).length;
-    return this.#streams.size < MAX_STREAMS && own < MAX_STREAMS_PER_KEY;
+    if (own >= MAX_STREAMS_PER_KEY) return 'stream_limit_reached';
+    return this.#streams.size >= MAX_STREAMS ? 'too_many_streams' : undefined;
   }
 
   /** Returns a signal that is aborted when the stream is closed. */

@@ -1,5 +1,4 @@
 import { type Position, positionText } from '../../../protocol/history.ts';
-import type { OrderChange } from '../../domain/change.ts';
 import { changesJson } from '../../records/order-json.ts';
 import { type ChangePage, type FeedFilter, matches, positionAfter } from '../../store/feed.ts';
 
@@ -56,13 +55,10 @@ async function formatted({ changes, position }: ChangePage): Promise<EventsFor> 
 }
 
 /** Returns the events of a revision, with an id on the last one; empty without events. */
-function framesOf(
-  events: readonly { readonly change: OrderChange; readonly data: string }[],
-  cursor: string,
-): string {
-  const frames = events.map(({ change, data }, index) => {
+function framesOf(events: readonly { readonly data: string }[], cursor: string): string {
+  const frames = events.map(({ data }, index) => {
     const id = index === events.length - 1 ? `id: ${cursor}\n` : '';
-    return `${id}event: ${change.type}\ndata: ${data}\n\n`;
+    return `${id}event: change\ndata: ${data}\n\n`;
   });
   return frames.join('');
 }

@@ -35,6 +35,7 @@ export function validated<Parameters, Body = undefined>(
   }
   const codes = new Map(parameters.map((each) => [each.name, each['x-error-code']]));
   const schema = requestBody?.content['application/json']?.schema;
+  const mediaTypes = Object.keys(requestBody?.content ?? {});
   const validateBody = schema === undefined ? undefined : validation.body<Body>(schema);
   return {
     maxBodyBytes:
@@ -42,7 +43,7 @@ export function validated<Parameters, Body = undefined>(
     handle: (exchange) => {
       const isEmpty = requestBody?.required !== true && exchange.body.length === 0;
       const isExpected = validateBody !== undefined && !isEmpty;
-      if (isExpected && !isPlainJson(exchange.request)) {
+      if (isExpected && !isPlainJson(exchange.request, mediaTypes)) {
         sendReply(exchange, refuse('unsupported_media_type'));
         return;
       }

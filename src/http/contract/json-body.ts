@@ -9,9 +9,8 @@ import { escaped, type Validated } from './validation.ts';
 /** RFC 9110, section 5.6.6: a parameter with a token or a quoted string. */
 const PARAMETER = /[!#$%&'*+.^`|~\w-]+=(?:[!#$%&'*+.^`|~\w-]+|"(?:[^"\\]|\\.)*")/;
 /** A media type and its parameters, which may be empty. Matches in linear time, since it reads no blank in two ways. */
-const JSON_TYPE = new RegExp(
-  `^application/json[\\t ]*(?:;[\\t ]*(?:${PARAMETER.source}[\\t ]*)?)*$`,
-  'i',
+const MEDIA_TYPE = new RegExp(
+  `^([!#$%&'*+.^\`|~\\w/-]+)[\\t ]*(?:;[\\t ]*(?:${PARAMETER.source}[\\t ]*)?)*$`,
 );
 const PARAMETERS = new RegExp(PARAMETER, 'g');
 /** UTF-8 is the only charset of JSON (RFC 8259, section 8.1). */
@@ -23,12 +22,16 @@ const OTHER_CHARSET = /^charset=(?!"?utf-8"?$)/i;
  */
 const MAX_VALUES = 20_000;
 
-/** Returns whether the headers of a request declare its body as JSON that is not compressed. Unknown parameters are ignored. */
-export function isPlainJson(request: IncomingMessage): boolean {
+/**
+ * Returns whether the headers of a request declare its body as JSON of one of these media types, in lower case, that is not compressed. Unknown
+ * parameters are ignored.
+ */
+export function isPlainJson(request: IncomingMessage, types: readonly string[]): boolean {
   const { 'content-type': type = '', 'content-encoding': coding = '' } = request.headers;
   // `headers` has only the first of several.
   if (headerCount(request, 'content-type') > 1) return false;
-  if (!JSON_TYPE.test(type.trim())) return false;
+  const [, name] = MEDIA_TYPE.exec(type.trim()) ?? [];
+  if (name === undefined || !types.includes(name.toLowerCase())) return false;
   if (type.match(PARAMETERS)?.some((each) => OTHER_CHARSET.test(each))) return false;
   return coding.split(',').every((each) => ['', 'identity'].includes(each.trim().toLowerCase()));
 }

@@ -35,7 +35,7 @@ export async function readWebhookLags(
   revisions: readonly bigint[],
 ): Promise<WebhookLag[]> {
   const rows = await session.query(SQL.lags, [jsonRows(revisions.map((each) => [each])), MAX_LAG]);
-  return rows.map(([changes, since]) => ({ changes: Number(changes), since: number(since) }));
+  return rows.map(([count, since]) => ({ count: Number(count), since: number(since) }));
 }
 
 export async function createWebhook(
@@ -154,13 +154,13 @@ export async function recordDeliveries(
 }
 
 function webhookFromRow(row: Row): Webhook {
-  const [id, url, description, events, petIds, createdAt, createdBy, keyName, ...rest] = row;
+  const [id, url, description, types, petIds, createdAt, createdBy, keyName, ...rest] = row;
   const [generation, rotatedAt, version, ...state] = rest;
   return {
     id: id as string,
     url: url as string,
     description: text(description),
-    events: text(events)?.split(' ') as OrderEventType[] | undefined,
+    types: text(types)?.split(' ') as OrderEventType[] | undefined,
     petIds: text(petIds)?.split(' ').map(BigInt),
     createdAt: Number(createdAt),
     createdBy: text(createdBy),
@@ -173,10 +173,10 @@ function webhookFromRow(row: Row): Webhook {
 }
 
 function valuesOf(webhook: Webhook) {
-  const { id, url, description, events, petIds, createdAt, createdBy } = webhook;
+  const { id, url, description, types, petIds, createdAt, createdBy } = webhook;
   const { keyName, generation, rotatedAt, version } = webhook;
   return [
-    ...[id, url, description, events?.join(' '), petIds?.join(' '), createdAt, createdBy],
+    ...[id, url, description, types?.join(' '), petIds?.join(' '), createdAt, createdBy],
     ...[keyName, generation, rotatedAt, version],
     ...stateValues(webhook),
   ];

@@ -357,6 +357,25 @@ testService('reasons and tracking numbers have limits, and no other fields', asy
   assert.equal((await call('POST', `${ORDERS}/1/cancel`, JSON_BODY, longest)).status, 200);
 });
 
+testService('a history is read page by page', async (t) => {
+  const { call, store } = await startService(t);
+  await place(store, pending(1n), pending(2n));
+  await store.apply([{ type: 'cancel', id: 1n, reason: 'other' }]);
+  const page = async (query: string) => {
+    const { status, body } = await call('GET', `${ORDERS}/1/history${query}`);
+    return { status, ...JSON.parse(body) };
+  };
+  const first = await page('?limit=1');
+  assert.deepEqual([first.events.length, first.events[0].type], [1, 'placed']);
+  const second = await page(`?limit=1&cursor=${first.next}`);
+  const [event] = second.events;
+  assert.deepEqual([event.type, event.reason, second.next], ['cancelled', 'other', undefined]);
+  assert.equal((await page('')).next, undefined);
+  assert.equal((await page('?cursor=x')).code, 'cursor_invalid');
+  const other = await call('GET', `${ORDERS}/2/history?cursor=${first.next}`);
+  assert.equal(JSON.parse(other.body).code, 'cursor_invalid');
+});
+
 testService('an order record has its ETag', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(1n));

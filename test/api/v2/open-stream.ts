@@ -5,8 +5,13 @@ export const STREAM = '/v2/store/changes/stream';
 
 export interface Event {
   readonly id: string | undefined;
-  readonly type: string;
-  readonly data: { readonly revision: number; readonly order: { readonly id: number } };
+  /** The name of the event. */
+  readonly event: string;
+  readonly data: {
+    readonly revision: number;
+    readonly type: string;
+    readonly order: { readonly id: number };
+  };
 }
 
 /** An open stream, read event by event. */
@@ -50,7 +55,7 @@ async function* eventsIn(response: Response): AsyncGenerator<Event> {
       );
       text = text.slice(end + 2);
       if (fields.data === undefined) continue;
-      yield { id: fields.id, type: fields.event, data: JSON.parse(fields.data) };
+      yield { id: fields.id, event: fields.event, data: JSON.parse(fields.data) };
     }
   }
 }

@@ -12,7 +12,7 @@ import { type Event, openStream, STREAM, type Stream } from './open-stream.ts';
 const CHANGES = '/v2/store/changes';
 
 const briefly = (events: readonly Event[]) =>
-  events.map(({ type, data }) => `${type} ${data.order.id}`);
+  events.map(({ data }) => `${data.type} ${data.order.id}`);
 
 testService('a stream begins with the recorded changes, and continues with new ones', async (t) => {
   const service = await startService(t);
@@ -24,7 +24,7 @@ testService('a stream begins with the recorded changes, and continues with new o
   assert.deepEqual(briefly(begun), ['placed 1', 'placed 2']);
   await service.store.apply([{ type: 'cancel', id: 1n }]);
   const [cancelled] = await stream.take(1);
-  assert.equal(cancelled!.type, 'cancelled');
+  assert.deepEqual([cancelled!.event, cancelled!.data.type], ['change', 'cancelled']);
   // Only the last event of a revision has an id.
   assert.deepEqual(
     [...begun, cancelled!].map(({ id }) => id !== undefined),
@@ -127,8 +127,9 @@ test('the streams of a key are bounded', async (t) => {
   for (let count = 0; count < MAX_STREAMS_PER_KEY; count += 1)
     streams.push(await openStream(t, service));
   const refused = await openStream(t, service);
-  assert.equal(refused.response.status, 503);
-  assert.match(await refused.response.text(), /"too_many_streams"/);
+  assert.equal(refused.response.status, 429);
+  assert.equal(refused.response.headers.get('retry-after'), '1');
+  assert.match(await refused.response.text(), /"stream_limit_reached"/);
   const another = { ...service, secret: await service.newKey({}) };
   assert.equal((await openStream(t, another)).response.status, 200);
   streams[0]!.close();

@@ -48,7 +48,7 @@ function callsOf(service: Service) {
   const created = async (value: object) => {
     const answer = await call('POST', '', value);
     assert.equal(answer.status, 201, JSON.stringify(answer.value));
-    return answer.value as { webhook: { id: string; cursor: string }; secret: string };
+    return answer.value as { webhook: { id: string; after: string }; secret: string };
   };
   return { call, created };
 }
@@ -59,7 +59,7 @@ testService('a webhook is created with its secret, read, changed and deleted', a
   const { now } = (await service.store.feed('now', 1))!;
   const { webhook, secret } = await created({
     ...{ url: 'https://Shop.example:443/hook', description: 'the shop' },
-    ...{ events: ['shipped', 'shipped'], petIds: [7] },
+    ...{ types: ['shipped', 'shipped'], petIds: [7] },
   });
   const { bytes } = readWebhookKey({ path: keyFile })!;
   assert.equal(secret, secretOf(bytes, { id: webhook.id, generation: 1 }));
@@ -67,17 +67,17 @@ testService('a webhook is created with its secret, read, changed and deleted', a
   assert.ok(Math.abs(Date.parse(createdAt) - Date.now()) < 60_000);
   assert.deepEqual(rest, {
     ...{ id: webhook.id, url: 'https://shop.example/hook', description: 'the shop' },
-    ...{ events: ['shipped'], petIds: [7], state: 'active', failures: 0 },
-    ...{ cursor: positionText(now), lag: { changes: 0 }, createdBy: service.key.id },
+    ...{ types: ['shipped'], petIds: [7], state: 'active', failures: 0 },
+    ...{ after: positionText(now), lag: { count: 0 }, createdBy: service.key.id },
   });
   const changed = await call('PATCH', `/${webhook.id}`, {
-    ...{ description: '', events: [], petIds: [], state: 'paused', after: 'start' },
+    ...{ description: null, types: null, petIds: null, state: 'paused', after: 'start' },
   });
   const placedAt = new Date((await service.store.orders([1n]))[0]!.placedAt).toISOString();
   assert.deepEqual(changed.value, {
     ...{ id: webhook.id, url: 'https://shop.example/hook', state: 'paused' },
     ...{ pauseReason: 'requested', failures: 0, createdAt, createdBy: service.key.id },
-    ...{ cursor: positionText(BEGINNING), lag: { changes: 1, since: placedAt } },
+    ...{ after: positionText(BEGINNING), lag: { count: 1, since: placedAt } },
   });
   const resumed = await call('PATCH', `/${webhook.id}`, { state: 'active' });
   assert.equal(resumed.value.state, 'active');
@@ -110,7 +110,7 @@ testService('a webhook that cannot be used is refused', async (t) => {
     assert.deepEqual(await refused({ url: wrong }), [400, 'body_invalid', '/url'], wrong);
   }
   assert.deepEqual(await refused({ url, after: 'never' }), [400, 'body_invalid', '/after']);
-  assert.deepEqual(await refused({ url, events: ['sold'] }), [400, 'body_invalid', '/events/0']);
+  assert.deepEqual(await refused({ url, types: ['sold'] }), [400, 'body_invalid', '/types/0']);
   assert.deepEqual(await refused({}), [400, 'body_invalid', '/url']);
   const gone = `5-${'a'.repeat(64)}`;
   assert.deepEqual(await refused({ url, after: gone }), [410, 'changes_gone', undefined]);
@@ -120,6 +120,81 @@ testService('a webhook that cannot be used is refused', async (t) => {
   assert.deepEqual([back.status, back.value.code], [410, 'changes_gone']);
   const reader = await service.newKey({ scopes: ['orders:read', 'changes:read'] });
   assert.equal((await call('GET', '', undefined, reader)).status, 403);
+});
+
+testService('a PATCH is a JSON Merge Patch, of either media type', async (t) => {
+  const { service, call, created } = await startWithWebhooks(t);
+  const { webhook } = await created({
+    ...{ url: 'https://shop.example/hook', description: 'the shop' },
+    ...{ types: ['placed', 'shipped'], petIds: [7, 8] },
+  });
+  const path = `/v2/webhooks/${webhook.id}`;
+  const patch = async (body: string, type = 'application/merge-patch+json') => {
+    const answer = await service.call('PATCH', path, { 'content-type': type }, body);
+    return { ...answer, value: JSON.parse(answer.body) };
+  };
+  const some = await patch('{"description":null,"types":["cancelled"]}');
+  assert.equal(some.status, 200, some.body);
+  const { description, types, petIds } = some.value;
+  assert.deepEqual([description, types, petIds], [undefined, ['cancelled'], [7, 8]]);
+  const none = await patch('{"types":null,"petIds":null}', 'Application/JSON; charset=utf-8');
+  assert.deepEqual([none.status, none.value.types, none.value.petIds], [200, undefined, undefined]);
+  for (const [body, pointer] of [
+    ['{"types":[]}', '/types'],
+    ['{"petIds":[]}', '/petIds'],
+    ['{"url":null}', '/url'],
+    ['{"state":null}', '/state'],
+    ['{"after":null}', '/after'],
+    ['null', ''],
+  ] as const) {
+    const refused = await patch(body);
+    assert.deepEqual([refused.status, refused.value.errors[0].pointer], [400, pointer], body);
+  }
+  for (const type of ['application/json-patch+json', 'text/plain', '']) {
+    assert.equal((await patch('{}', type)).status, 415, type);
+  }
+  const url = 'https://shop.example/other';
+  const empty = await call('POST', '', { url, types: [] });
+  assert.deepEqual([empty.status, empty.value.errors[0].pointer], [400, '/types']);
+});
+
+testService('webhooks are listed page by page; a new one has its path in Location', async (t) => {
+  const { service, call, created } = await startWithWebhooks(t);
+  const ids: string[] = [];
+  for (let each = 1; each <= 5; each += 1) {
+    const { webhook } = await created({ url: `https://shop.example/${each}` });
+    ids.push(webhook.id);
+  }
+  const found: string[] = [];
+  for (let query = '?limit=2', pages = 1; ; pages += 1) {
+    const { webhooks, next } = (await call('GET', query)).value;
+    found.push(...webhooks.map(({ id }: { id: string }) => id));
+    // One that was deleted meanwhile is no gap.
+    if (pages === 1) await call('DELETE', `/${found.at(-1)}`);
+    if (next === undefined) break;
+    query = `?limit=2&cursor=${next}`;
+  }
+  assert.deepEqual(found.toSorted(), ids.toSorted());
+  for (const cursor of ['x', 'WzEsIndlYmhvb2tzIl0']) {
+    assert.equal((await call('GET', `?cursor=${cursor}`)).value.code, 'cursor_invalid');
+  }
+  const json = { 'content-type': 'application/json' };
+  const body = '{"url":"https://shop.example/6"}';
+  const { headers, ...answer } = await service.call('POST', '/v2/webhooks', json, body);
+  assert.equal(headers.location, `/v2/webhooks/${JSON.parse(answer.body).webhook.id}`);
+});
+
+testService('without a webhook key there are no webhooks, and no Retry-After', async (t) => {
+  const service = await startService(t);
+  // On SQLite the first webhook makes the key.
+  if (service.store.engine.name === 'sqlite') return;
+  const json = { 'content-type': 'application/json' };
+  const body = '{"url":"https://shop.example/6"}';
+  const { status, headers, ...answer } = await service.call('POST', '/v2/webhooks', json, body);
+  assert.deepEqual(
+    [status, JSON.parse(answer.body).code, headers['retry-after']],
+    [503, 'webhooks_unavailable', undefined],
+  );
 });
 
 testService('a rotation gives another secret', async (t) => {
@@ -149,10 +224,7 @@ testService(
     const second = await call('POST', `/${webhook.id}/test`, undefined, other);
     assert.deepEqual([second.value.accepted, 'status' in second.value], [false, false]);
     const [sent, sentAgain] = receiver.received;
-    assert.deepEqual(
-      [sent!.after, sent!.next, sent!.changes],
-      [webhook.cursor, webhook.cursor, []],
-    );
+    assert.deepEqual([sent!.after, sent!.next, sent!.changes], [webhook.after, webhook.after, []]);
     assert.notEqual(sent!.id, sentAgain!.id);
   },
 );
@@ -218,13 +290,6 @@ test('SQLite: the webhook key is made beside the database for the first webhook,
     );
     assert.deepEqual([status, value.code], [503, 'webhooks_unavailable']);
   }
-});
-
-testService('without a webhook key there are no webhooks', async (t) => {
-  const service = await startService(t);
-  if (service.store.engine.name === 'sqlite') return;
-  const { status, value } = await callsOf(service).call('POST', '', { url: 'https://a.example/' });
-  assert.deepEqual([status, value.code], [503, 'webhooks_unavailable']);
 });
 
 testService(

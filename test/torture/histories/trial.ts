@@ -165,7 +165,7 @@ export class Trial {
 
   async #newWebhook(only: string | undefined): Promise<void> {
     const webhook = await receiveWebhook(this.#deployment.host, this.#place, only);
-    const event = only === undefined ? [] : ['--event', only];
+    const event = only === undefined ? [] : ['--type', only];
     webhook.isSignedWith(await this.#command(['webhooks', 'create', webhook.url, ...event]));
     this.#webhooks.push(webhook);
   }

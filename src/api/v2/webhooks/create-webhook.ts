@@ -11,9 +11,9 @@ import { checkedSettings } from './settings.ts';
 /** POST /webhooks: creates a webhook; the response has its secret. */
 export const createWebhook = operation('createWebhook', async (call, services) => {
   const { request, key: apiKey, body } = call;
-  const { store, webhooks } = services;
+  const { store, webhooks, basePath } = services;
   if (failsPrecondition(request, true)) return refuse('precondition_failed');
-  const { url, position, events, petIds } = await checkedSettings(services, {
+  const { url, position, types, petIds } = await checkedSettings(services, {
     after: 'now',
     ...body,
   });
@@ -22,8 +22,8 @@ export const createWebhook = operation('createWebhook', async (call, services) =
   const webhook = newWebhook({
     url: url!,
     description: body.description || undefined,
-    events: events?.length === 0 ? undefined : events,
-    petIds: petIds?.length === 0 ? undefined : petIds,
+    types,
+    petIds,
     position: position!,
     createdAt: Date.now(),
     createdBy: apiKey.id,
@@ -34,5 +34,6 @@ export const createWebhook = operation('createWebhook', async (call, services) =
   if (outcome !== 'created') return refuse(outcome!);
   const secret = secretOf(key.bytes, webhook);
   const record = await recordOf(store, webhook, apiKey);
-  return jsonReply(201, webhookHeaders(webhook), toJson({ webhook: record, secret }));
+  const headers = [...webhookHeaders(webhook), 'location', `${basePath}/webhooks/${webhook.id}`];
+  return jsonReply(201, headers, toJson({ webhook: record, secret }));
 });

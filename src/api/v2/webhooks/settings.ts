@@ -12,14 +12,16 @@ interface CheckedSettings {
   /** As the URL parser writes it. */
   readonly url?: string | undefined;
   readonly position?: Position | undefined;
-  readonly events?: readonly OrderEventType[] | undefined;
+  /** Empty for all. */
+  readonly types?: readonly OrderEventType[] | undefined;
+  /** Empty for all. */
   readonly petIds?: readonly bigint[] | undefined;
 }
 
 /** Checks the settings beyond the contract's schema. @throws Refused if something is not valid */
 export async function checkedSettings(
   { store, webhooks }: Services,
-  { url, after, events, petIds }: WebhookChanges,
+  { url, after, types, petIds }: WebhookChanges,
 ): Promise<CheckedSettings> {
   const problems: RequestProblem[] = [];
   const wrong = url === undefined ? undefined : urlProblem(url, webhooks.allowed);
@@ -34,7 +36,7 @@ export async function checkedSettings(
   return {
     url: url === undefined ? undefined : new URL(url).href,
     position: start && startPosition(start, page!.now),
-    events: events && [...new Set(events)],
-    petIds: petIds && [...new Set(petIds)],
+    types: types === null ? [] : types && [...new Set(types)],
+    petIds: petIds === null ? [] : petIds && [...new Set(petIds)],
   };
 }

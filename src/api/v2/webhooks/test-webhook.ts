@@ -17,7 +17,8 @@ export const testWebhook = operation(
     const readBy = { answerBy: call.answerBy - TEST_WITHIN_MS };
     const webhook = await inTime(readBy, () => findWebhook(call, store));
     const key = webhooks.keyOf(webhook);
-    if (key === undefined || running >= MAX_TESTS_AT_ONCE) return refuse('webhooks_unavailable');
+    if (key === undefined) return refuse('webhooks_unavailable');
+    if (running >= MAX_TESTS_AT_ONCE) return refuse('too_many_tests');
     running += 1;
     try {
       const { accepted, status, problem, ms } = await webhooks.test(webhook, key);

@@ -11,7 +11,7 @@ export const updateWebhook = operation('updateWebhook', async (call, services) =
   const { webhook, ifTag } = await webhookToChange(call, store);
   const settings = await checkedSettings(services, call.body);
   const isPaused = state === undefined ? undefined : state === 'paused';
-  const changes = { ...settings, description, isPaused };
+  const changes = { ...settings, description: description === null ? '' : description, isPaused };
   expectTime(call);
   const [outcome] = await store.apply([{ type: 'changeWebhook', id: webhook.id, changes, ifTag }]);
   return typeof outcome === 'string' ? refuse(outcome) : webhookReply(store, outcome!, call.key);
