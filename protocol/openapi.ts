@@ -20,11 +20,13 @@ export interface Operation {
   readonly description: string;
   readonly deprecated?: boolean;
   /** The scope that an API key needs; absent in v1. */
-  readonly 'x-scope'?: string;
+  /** Of v2: the scope that the API key needs; none if every key may call it. */
+  readonly security?: readonly { readonly apiKey: readonly string[] }[];
   readonly parameters?: readonly (Parameter | Ref)[];
   readonly requestBody?: RequestBody;
   readonly responses: Readonly<Record<string, Response | Ref>>;
-  readonly 'x-stability'?: string;
+  /** As oasdiff has them: beta, or alpha for an experimental operation; absent for a stable one. */
+  readonly 'x-stability-level'?: string;
   readonly 'x-sunset'?: string;
 }
 
@@ -87,6 +89,11 @@ export interface Schema {
 /** Returns the values that a text is known to have, beside others. */
 export function openValues(schema: Schema): readonly string[] | undefined {
   return schema.examples ?? schema['x-extensible-enum'];
+}
+
+/** Returns the scope that an operation of v2 needs; undefined for one that every key may call. */
+export function scopeOf({ security }: Pick<Operation, 'security'>): string | undefined {
+  return security?.[0]?.apiKey[0];
 }
 
 /** Whether the success response is a stream. */

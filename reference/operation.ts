@@ -5,6 +5,7 @@ import {
   type Parameter,
   type Response,
   resolved,
+  scopeOf,
 } from '../protocol/openapi.ts';
 import { type Html, html } from '../src/http/pages/html.ts';
 import { errorLink } from './error-guide.ts';
@@ -42,7 +43,7 @@ export function operationSection(document: OpenApi, operation: Operation, place:
 <div class="text">
 <h3 class="operation">${operation.summary}${badges(operation)}</h3>
 <p class="line"><span class="method ${method}">${method.toUpperCase()}</span> <code>${breakable(`/${version}${path}`)}</code></p>
-<dl class="facts"><div><dt>Operation</dt><dd><code>${operation.operationId}</code></dd></div>${scopeOf(operation)}<div><dt>Safe to repeat</dt><dd>${repeatable(method, parameters)}</dd></div></dl>
+<dl class="facts"><div><dt>Operation</dt><dd><code>${operation.operationId}</code></dd></div>${scopeLine(operation)}<div><dt>Safe to repeat</dt><dd>${repeatable(method, parameters)}</dd></div></dl>
 ${deprecation(operation)}${markdown(operation.description)}
 ${PARAMETER_KINDS.map(([where, title]) => parameterLines(document, parameters, { where, title, id }))}
 ${bodyLines(document, operation, id)}
@@ -71,9 +72,9 @@ function breakable(path: string): Html {
 }
 
 function badges(operation: Operation): Html {
-  const stability = operation['x-stability'] ?? 'stable';
-  const isStable = stability === 'stable';
-  return html`${!isStable && html` <span class="badge ${stability}">${stability}</span>`}${
+  const level = operation['x-stability-level'] ?? 'stable';
+  const stability = level === 'alpha' ? 'experimental' : level;
+  return html`${stability !== 'stable' && html` <span class="badge ${stability}">${stability}</span>`}${
     operation.deprecated === true && html` <span class="badge deprecated">deprecated</span>`
   }`;
 }
@@ -85,10 +86,11 @@ function deprecation(operation: Operation): Html {
 `;
 }
 
-function scopeOf({ 'x-scope': scope }: Operation): Html {
-  if (scope === undefined) return html``;
+function scopeLine(operation: Operation): Html {
+  if (operation.security === undefined) return html``;
+  const scope = scopeOf(operation);
   const name =
-    scope === 'none'
+    scope === undefined
       ? html`any key`
       : html`<a href="#${scopeAnchor(scope)}"><code>${scope}</code></a>`;
   return html`<div><dt>Scope</dt><dd>${name}</dd></div>`;

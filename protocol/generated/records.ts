@@ -63,11 +63,11 @@ export interface OrderRecord {
 
 /** The order to place. */
 export interface NewOrder {
-  /** Identifier of the animal. */
+  /** Identifier of the animal. Orders of imports can have others. */
   readonly petId: bigint;
-  /** Number of units. */
+  /** Number of units. Orders of imports can have larger ones. */
   readonly quantity: bigint;
-  /** Expected ship date, with an offset. */
+  /** Expected ship date, with an offset, in the years 1970 to 9999. */
   readonly shipDate?: string;
   /** A name of your own for the order, without control characters; unique among the orders of the API key. */
   readonly reference?: string;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { load } from 'js-yaml';
-import { openValues, type Schema } from '../../protocol/openapi.ts';
+import { openValues, type Schema, scopeOf } from '../../protocol/openapi.ts';
 import { SCOPES, type Scope } from '../../src/domain/api-key.ts';
 import { ERROR_CODES, errorResponse, REFUSALS } from '../../src/http/error-records.ts';
 import { CONTRACTS } from '../http/contract-check.ts';
@@ -30,8 +30,10 @@ for (const [version, contract] of Object.entries(CONTRACTS)) {
   test(`every operation of ${version} requires a key, and every error example equals a response of the service`, () => {
     assert.deepEqual(contract.security, [{ apiKey: [] }]);
     for (const item of Object.values(contract.paths)) {
-      // A requirement of an operation would replace the general one.
-      for (const { security } of Object.values(item)) assert.equal(security, undefined);
+      // A requirement of an operation replaces the general one.
+      for (const { security = contract.security } of Object.values(item)) {
+        assert.deepEqual((security as object[]).map(Object.keys), [['apiKey']]);
+      }
     }
     const bodies = REFUSALS.map((refusal) => errorResponse(refusal).body);
     const examples = errorExamplesIn(contract);
@@ -58,12 +60,11 @@ test('every operation of v2 has a scope, a stability, the general errors and exa
     for (const [method, found] of Object.entries(item)) {
       const operation = found as typeof found & Record<string, unknown>;
       const { operationId, responses } = operation;
-      const scope = operation['x-scope'];
-      assert.ok(scope === 'none' || SCOPES.includes(scope as Scope), operationId);
-      const stability = String(operation['x-stability']);
-      const level = { beta: 'beta', experimental: 'alpha' }[stability];
-      assert.ok(level !== undefined && level === operation['x-stability-level'], operationId);
-      const needed = ['401', '500', '503', 'default', ...(scope === 'none' ? [] : ['403'])];
+      const scope = scopeOf(operation);
+      assert.ok(scope === undefined || SCOPES.includes(scope as Scope), operationId);
+      const level = String(operation['x-stability-level']);
+      assert.ok(['beta', 'alpha'].includes(level), operationId);
+      const needed = ['401', '500', '503', 'default', ...(scope === undefined ? [] : ['403'])];
       if (['post', 'patch'].includes(method) && 'requestBody' in operation)
         needed.push('413', '415');
       for (const status of needed) assert.ok(status in responses, `${operationId}: ${status}`);
@@ -76,6 +77,27 @@ test('every operation of v2 has a scope, a stability, the general errors and exa
       }
     }
   }
+});
+
+test('every integer of v2 has a format, every text and every list a limit', () => {
+  const unlimited = (node: unknown, path: string): string[] => {
+    if (typeof node !== 'object' || node === null || path.includes('/example')) return [];
+    const { type, format, maxLength, maxItems, enum: values } = node as Record<string, unknown>;
+    const [kind] = [type].flat();
+    // A stream has no end.
+    const isStream = path.includes('text/event-stream');
+    const isMissing =
+      (kind === 'integer' && format === undefined) ||
+      (kind === 'string' &&
+        ![maxLength, format, values].some((each) => each !== undefined) &&
+        !isStream) ||
+      (kind === 'array' && maxItems === undefined);
+    const inside = Object.entries(node).flatMap(([key, value]) =>
+      unlimited(value, `${path}/${key}`),
+    );
+    return isMissing ? [path, ...inside] : inside;
+  };
+  assert.deepEqual(unlimited(CONTRACTS.v2, ''), []);
 });
 
 test('every route is an operation, a contract document or a web page', async (t) => {

@@ -25,8 +25,7 @@ interface ContractDocument {
 
 interface Operation {
   readonly operationId: string;
-  readonly 'x-scope'?: string;
-  readonly security?: unknown;
+  readonly security?: readonly { readonly apiKey: readonly string[] }[];
   readonly responses: Readonly<Record<string, unknown>>;
 }
 
@@ -105,6 +104,8 @@ export function checkAnswer(method: string, path: string, rootPath: string, answ
     if (required) assert.notEqual(value, undefined, `${status} without ${name}`);
     if (value !== undefined) validate(version, schema, String(value), `${status} ${name}`);
   }
+  // Not in the contract, which would freeze them.
+  assert.equal(headers['x-content-type-options'], 'nosniff');
   if (response.content === undefined || method === 'HEAD') {
     assert.equal(body, '', `${status} has a body`);
     return;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
-import { type OpenApi, resolved } from '../../../protocol/openapi.ts';
+import { type OpenApi, resolved, scopeOf } from '../../../protocol/openapi.ts';
 import { SCOPES, type Scope } from '../../domain/api-key.ts';
 import type { HeaderList } from '../error-records.ts';
 import type { Exchange, RouteHandler } from '../request/exchange.ts';
@@ -115,16 +115,19 @@ function operationsOf(document: OpenApi, version: Version): ReadonlyMap<string, 
   const operations = new Map<string, ContractOperation>();
   for (const [path, item] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(item)) {
-      const { operationId, parameters = [], requestBody, 'x-scope': scope } = operation;
-      if (version !== 'v1' && scope !== 'none' && !SCOPES.includes(scope as Scope)) {
+      const { operationId, parameters = [], requestBody, security } = operation;
+      const scope = scopeOf(operation) as Scope | undefined;
+      // v1's contract has no scopes: they are with its operations.
+      const isStated = version === 'v1' || security !== undefined;
+      if (!isStated || (scope !== undefined && !SCOPES.includes(scope))) {
         throw new Error(
-          `contract ${version}: ${operationId} needs one scope of ${SCOPES.join(', ')}, or none`,
+          `contract ${version}: the security of ${operationId} must have one scope of ${SCOPES.join(', ')}, or none`,
         );
       }
       operations.set(operationId, {
         path,
         method,
-        scope: scope === 'none' ? undefined : (scope as Scope | undefined),
+        scope,
         // Headers are read by the parts that use them: authentication, preconditions, idempotency.
         parameters: parameters
           .map((each) => resolved(document, each))

@@ -274,3 +274,30 @@ testService(
     for (const key of ['c', 'd', 'e']) assert.equal((await send(key, others[0]!)).status, 422);
   },
 );
+
+testService('pet, quantity and dates have bounds when an order is placed or shipped', async (t) => {
+  const service = await startService(t);
+  const order = { petId: 1, quantity: 1 };
+  for (const [body, pointer] of [
+    [{ ...order, petId: 0 }, '/petId'],
+    [{ ...order, petId: -5 }, '/petId'],
+    [{ ...order, quantity: 0 }, '/quantity'],
+    [{ ...order, quantity: 2 ** 31 }, '/quantity'],
+    [{ ...order, shipDate: '1969-12-31T23:59:59Z' }, '/shipDate'],
+    [{ ...order, shipDate: '0001-01-01T00:00:00Z' }, '/shipDate'],
+  ] as const) {
+    const answer = await placeOrder(service, 'k', JSON.stringify(body));
+    assert.deepEqual([answer.status, JSON.parse(answer.body).errors[0].pointer], [400, pointer]);
+  }
+  const most =
+    '{"petId":9223372036854775807,"quantity":2147483647,"shipDate":"1970-01-01T00:00:00Z"}';
+  assert.equal((await placeOrder(service, 'k', most)).status, 201);
+  const json = { 'content-type': 'application/json' };
+  const ship = await service.call(
+    'POST',
+    `${ORDERS}/1/ship`,
+    json,
+    '{"shippedAt":"0001-01-01T00:00:00Z"}',
+  );
+  assert.deepEqual([ship.status, JSON.parse(ship.body).errors[0].pointer], [400, '/shippedAt']);
+});

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
+import { scopeOf } from '../../../protocol/openapi.ts';
 import { newSecret, SCOPES } from '../../../src/domain/api-key.ts';
 import { CONTRACTS } from '../../http/contract-check.ts';
 import { succeed } from '../command.ts';
@@ -104,7 +105,8 @@ function operations(webhook: string): Operation[] {
     Object.entries(paths).flatMap(([template, item]) => {
       const path = `/${version}${template.replace('{webhookId}', webhook).replace(/\{\w+\}/, '5')}`;
       return Object.entries(item).flatMap(([method, operation]) => {
-        const scope = operation['x-scope'] ?? SCOPES_OF_V1[operation.operationId]!;
+        const scope =
+          version === 'v1' ? SCOPES_OF_V1[operation.operationId]! : (scopeOf(operation) ?? 'none');
         const each = { method: method.toUpperCase(), path, scope };
         return each.method === 'GET' ? [each, { ...each, method: 'HEAD' }] : [each];
       });
