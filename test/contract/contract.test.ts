@@ -31,8 +31,9 @@ for (const [version, contract] of Object.entries(CONTRACTS)) {
     assert.deepEqual(contract.security, [{ apiKey: [] }]);
     for (const item of Object.values(contract.paths)) {
       // A requirement of an operation replaces the general one.
-      for (const { security = contract.security } of Object.values(item)) {
-        assert.deepEqual((security as object[]).map(Object.keys), [['apiKey']]);
+      for (const operation of Object.values(item)) {
+        const needed = (operation.security ?? contract.security) as readonly object[];
+        assert.deepEqual(needed.map(Object.keys), [['apiKey']]);
       }
     }
     const bodies = REFUSALS.map((refusal) => errorResponse(refusal).body);

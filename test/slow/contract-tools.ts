@@ -57,7 +57,11 @@ function folderWith(...names: string[]): string {
 
 test('spectral has no finding in the contract', async () => {
   const folder = folderWith('generate.mjs');
-  writeFileSync(join(folder, '.spectral.yaml'), 'extends: ["spectral:oas"]\n');
+  // Its rule for scopes is that of OpenAPI 3.0: since 3.1, security of every type can have roles.
+  writeFileSync(
+    join(folder, '.spectral.yaml'),
+    'extends: ["spectral:oas"]\nrules: { oas3-operation-security-defined: off }\n',
+  );
   await tool('spectral', ['lint', '--fail-severity', 'hint', 'v2.yaml'], folder);
 });
 
