@@ -37,7 +37,12 @@ const COLUMNS = `
   revision INTEGER NOT NULL,
   reference TEXT,
   reason TEXT,
-  tracking_number TEXT`;
+  tracking_number TEXT,
+  etag TEXT`;
+
+/** Added columns are the last ones of a replica, whichever they are. */
+const NAMES = `id, pet_id, quantity, ship_date, complete, status, placed_at, updated_at, revision, reference, reason,
+  tracking_number, etag`;
 
 const SCHEMA = `
   CREATE TABLE IF NOT EXISTS orders (${COLUMNS});
@@ -50,7 +55,7 @@ const SCHEMA = `
   INSERT OR IGNORE INTO replica VALUES (1, NULL, NULL, '');`;
 
 /** Columns that replicas made by earlier releases do not have, in their order; a replica that gets one copies its orders again. */
-const ADDED = ['reference', 'reason', 'tracking_number'];
+const ADDED = ['reference', 'reason', 'tracking_number', 'etag'];
 const HAS_COLUMN = `SELECT 1 FROM pragma_table_info('orders') WHERE name = ?`;
 
 /**
@@ -103,7 +108,7 @@ export class SqliteReplica implements ReplicaStore {
       if (isNew) {
         // The table is kept, since users may have added indexes and triggers.
         this.#database.exec(`DELETE FROM orders;
-          INSERT INTO orders SELECT * FROM orders_next;
+          INSERT INTO orders (${NAMES}) SELECT ${NAMES} FROM orders_next;
           DROP TABLE orders_next;`);
       }
       const move = this.#prepare('UPDATE replica SET cursor = ?, revision = ?');
@@ -120,7 +125,7 @@ export class SqliteReplica implements ReplicaStore {
 
   #write(table: string, orders: readonly OrderRecord[]): void {
     const statement = this.#prepare(
-      `INSERT OR REPLACE INTO ${table} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+      `INSERT OR REPLACE INTO ${table} (${NAMES}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
     for (const order of orders) {
       const { id, petId, quantity, shipDate, complete, status, placedAt, updatedAt } = order;
@@ -128,7 +133,7 @@ export class SqliteReplica implements ReplicaStore {
       statement.run(
         ...[id, petId ?? null, quantity ?? null, shipDate ?? null, completed],
         ...[status, placedAt, updatedAt, order.revision, order.reference ?? null],
-        ...[order.reason ?? null, order.trackingNumber ?? null],
+        ...[order.reason ?? null, order.trackingNumber ?? null, order.etag],
       );
     }
   }

@@ -2,6 +2,7 @@ import { Command, Option } from 'commander';
 import { toJson } from '../../protocol/exact-json.ts';
 import {
   type ApiKey,
+  digestOf,
   ENVIRONMENTS,
   type Environment,
   keyStatus,
@@ -11,7 +12,7 @@ import {
   type Scope,
 } from '../domain/api-key.ts';
 import { formatTimestamp } from '../domain/timestamp.ts';
-import { parseDate } from '../service/settings/parsers.ts';
+import { DURATION, parseDate, parseDuration } from '../service/settings/parsers.ts';
 import { actionOf } from '../store/audit.ts';
 import {
   applyRecorded,
@@ -25,6 +26,7 @@ import {
   printRows,
   UsageError,
   writeErr,
+  writeOut,
   writeSecret,
 } from './terminal/terminal.ts';
 
@@ -45,10 +47,20 @@ export function keysCommand(): Command {
   )
     .argument('<id>', 'the key id shown by "keys list"')
     .action(revokeKey);
+  const rotate = databaseCommand(
+    'rotate',
+    'give an API key another secret, printed on stdout; the one before is valid a while longer',
+    `npx store-orders keys rotate key_0aB3dE6gH
+npx store-orders keys rotate key_0aB3dE6gH --overlap 0`,
+  )
+    .argument('<id>', 'the key id shown by "keys list"')
+    .option('--overlap <time>', `how long the secret before stays valid: 0, or ${DURATION}`, '24h')
+    .action(rotateKey);
   return new Command('keys')
-    .description('create, list and revoke API keys')
+    .description('create, list, rotate and revoke API keys')
     .addCommand(createCommand())
     .addCommand(list)
+    .addCommand(rotate)
     .addCommand(revoke);
 }
 
@@ -185,6 +197,7 @@ function keyRecord(key: ApiKey) {
     lastUsedAt,
     scopes,
     cancelsPerHour,
+    former,
   } = key;
   return {
     id,
@@ -197,7 +210,40 @@ function keyRecord(key: ApiKey) {
     lastUsedAt: lastUsedAt === undefined ? undefined : formatTimestamp(lastUsedAt),
     scopes,
     cancelsPerHour,
+    formerSecretUntil: former === undefined ? undefined : formatTimestamp(former.until),
   };
+}
+
+async function rotateKey(id: string, flags: DatabaseFlags & { overlap: string }): Promise<void> {
+  const overlapMs = flags.overlap === '0' ? 0 : parseDuration(flags.overlap);
+  if (overlapMs === undefined) {
+    throw new UsageError(`--overlap must be 0, or ${DURATION}, not "${flags.overlap}"`);
+  }
+  await withStore(flags, 'write', async (store) => {
+    const key = (await store.keys()).find((each) => each.id === id);
+    if (key === undefined) throw new CommandFailed(`there is no key ${id}`);
+    const now = Date.now();
+    const status = keyStatus(key, now);
+    if (status !== 'valid') throw new CommandFailed(`${id} is ${status}; create another key`);
+    const secret = newSecret(key.environment);
+    // Written before the rotation: a further one, because the secret could not be written, would end the one that the client has.
+    await writeOut(`${secret}\n`);
+    const formerUntil = now + overlapMs;
+    const action = actionOf('keys rotate', `${id} "${key.name}"`);
+    const command = { type: 'rotateKey', id, digest: digestOf(secret), formerUntil } as const;
+    const [outcome] = await applyRecorded(store, action, [command]);
+    if (outcome !== 'rotated') {
+      throw new CommandFailed(`${id} was revoked meanwhile; the secret is not valid`);
+    }
+    const { former } = key;
+    if (former !== undefined && former.until > now)
+      writeErr('The secret before the last one has ended.');
+    writeErr(
+      overlapMs === 0
+        ? `The secret of ${id} before has ended; running servers reject it within a second.`
+        : `The secret of ${id} before is valid until ${formatTimestamp(formerUntil)}.`,
+    );
+  });
 }
 
 async function revokeKey(id: string, flags: DatabaseFlags): Promise<void> {

@@ -1,4 +1,4 @@
-import { hash, randomBytes } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 export const ENVIRONMENTS = ['production', 'staging'] as const;
@@ -13,6 +13,8 @@ export interface ApiKey {
   readonly environment: Environment;
   /** SHA-256 of the secret, 32 bytes. */
   readonly digest: Uint8Array;
+  /** The secret before the last rotation; undefined if the key was never rotated. */
+  readonly former?: FormerSecret | undefined;
   /** All times are in milliseconds since the epoch. */
   readonly createdAt: number;
   readonly expiresAt?: number | undefined;
@@ -23,6 +25,25 @@ export interface ApiKey {
   readonly scopes?: readonly Scope[] | undefined;
   /** How many orders the key may cancel in any hour; undefined for any number. */
   readonly cancelsPerHour?: number | undefined;
+}
+
+/** A secret that was replaced. */
+export interface FormerSecret {
+  /** SHA-256, 32 bytes. */
+  readonly digest: Uint8Array;
+  /** When it ends. */
+  readonly until: number;
+}
+
+/**
+ * Returns a key as it is for the client with one of its secrets: by the former secret it expires when that ends. Undefined if the digest is of
+ * neither secret.
+ */
+export function keyBySecret(key: ApiKey, digest: Uint8Array): ApiKey | undefined {
+  if (timingSafeEqual(key.digest, digest)) return key;
+  const { former, expiresAt = Number.POSITIVE_INFINITY } = key;
+  if (former === undefined || !timingSafeEqual(former.digest, digest)) return undefined;
+  return { ...key, digest, expiresAt: Math.min(expiresAt, former.until) };
 }
 
 /** Returns whether a key has the scope `scope`. */

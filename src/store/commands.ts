@@ -38,6 +38,13 @@ export type StoreCommand =
   /** Stores the key unless its environment already has one. */
   | { readonly type: 'createFirstKey'; readonly key: ApiKey }
   | { readonly type: 'revokeKey'; readonly id: string }
+  /** Gives a key another secret; the one before it ends at `formerUntil`, in milliseconds since the epoch. */
+  | {
+      readonly type: 'rotateKey';
+      readonly id: string;
+      readonly digest: Uint8Array;
+      readonly formerUntil: number;
+    }
   /** Records that these keys were used by requests at `at`. */
   | { readonly type: 'recordKeyUse'; readonly ids: readonly string[]; readonly at: number }
   /** Records that v1's list is in use. `at`: milliseconds since the epoch. */
@@ -157,6 +164,8 @@ interface Outcomes {
   recordKeyUse: 'recorded';
   recordListUse: 'recorded';
   revokeKey: 'revoked' | 'unchanged' | 'key_not_found';
+  /** "unchanged": the key is revoked. */
+  rotateKey: 'rotated' | 'unchanged' | 'key_not_found';
   putPets: 'stored';
   beginImport: 'begun' | 'out_of_turn' | 'already_imported';
   importOrders: PlaceAllOutcome | { readonly refusal: 'out_of_turn' };

@@ -24,7 +24,8 @@ function ordersIn(database: DatabaseSync, table = 'orders'): OrderRecord[] {
       ...{ id: row.id, petId: row.pet_id, quantity: row.quantity, shipDate: row.ship_date },
       complete: row.complete === null ? null : row.complete === 1n,
       ...{ status: row.status, placedAt: row.placed_at, updatedAt: row.updated_at },
-      ...{ revision: row.revision, reference: row.reference },
+      ...{ revision: row.revision, reference: row.reference, reason: row.reason },
+      ...{ trackingNumber: row.tracking_number, etag: row.etag },
     };
     const given = Object.entries(record).filter(([, value]) => value !== null);
     return Object.fromEntries(given) as unknown as OrderRecord;

@@ -6,7 +6,7 @@ import { secretOf, signatureOf } from '../../src/feed/deliveries/webhook-secrets
 const SECRETS = [1, 2].map((generation) => secretOf(new Uint8Array(32), { id: 'we', generation }));
 const [SECRET, OTHER] = SECRETS as [string, string];
 const ORDER =
-  '{"id":9007199254740993,"petId":1,"status":"pending","placedAt":"2026-11-22T08:01:01.217Z","updatedAt":"2026-11-22T08:01:01.217Z","revision":1}';
+  '{"id":9007199254740993,"petId":1,"status":"pending","placedAt":"2026-11-22T08:01:01.217Z","updatedAt":"2026-11-22T08:01:01.217Z","revision":1,"etag":"\\"1-x\\""}';
 const CHANGE = `{"revision":1,"type":"placed","at":"2026-11-22T08:01:01.217Z","order":${ORDER}}`;
 const BODY = `{"after":"0-0","changes":[${CHANGE}],"next":"1-1","more":false,"revision":1,"head":"1"}`;
 const NOW = 1_795_386_819_607;

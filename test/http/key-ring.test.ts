@@ -188,5 +188,28 @@ test('of the keys that are rechecked those are valid that exist, and are neither
   const expected = stored.filter(
     (_, index) => index % 5 !== 0 && !(index % 3 === 0 && index % 2 === 0),
   );
-  assert.deepEqual(await ring.recheck(keys), new Set(expected.map(({ id }) => id)));
+  assert.deepEqual(await ring.recheck(keys), new Set(expected));
+});
+
+test('the former secret of a key is valid until it ends, as the same key', async () => {
+  let now = Date.UTC(2026, 10, 20);
+  const until = now + 1_000;
+  const details = { name: 'shop', environment: 'production', now: 0 } as const;
+  const rotated = { ...newApiKey(b, details), former: { digest: digestOf(a), until } };
+  const ring = new KeyRing({
+    findKeys: async () => [rotated],
+    environment: 'production',
+    clock: new KeyClock(() => now),
+  });
+  const [former, present, other] = await ring.lookUp([a, b, unknown]);
+  assert.deepEqual([former!.key!.id, former!.key!.expiresAt], [rotated.id, until]);
+  assert.deepEqual([present!.key!.id, present!.key!.expiresAt], [rotated.id, undefined]);
+  assert.equal(other!.refusal, 'api_key_invalid');
+  const keys = [former!.key!, present!.key!];
+  assert.deepEqual(await ring.recheck(keys), new Set(keys));
+  now = until;
+  assert.equal(ring.recall(a)!.refusal, 'api_key_expired');
+  const [late] = await ring.lookUp([a]);
+  assert.deepEqual([late!.refusal, late!.keyId], ['api_key_expired', rotated.id]);
+  assert.deepEqual(await ring.recheck(keys), new Set([present!.key!]));
 });

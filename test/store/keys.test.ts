@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { newApiKey, newSecret } from '../../src/domain/api-key.ts';
+import { digestOf, newApiKey, newSecret } from '../../src/domain/api-key.ts';
 import { testStore } from './engines.ts';
 
 testStore(
@@ -17,7 +17,7 @@ testStore(
     const [found] = await store.keys([new Uint8Array(32), key.digest]);
     assert.deepEqual(
       { ...found, digest: Buffer.from(found!.digest) },
-      { ...key, revokedAt: undefined, lastUsedAt: undefined },
+      { ...key, former: undefined, revokedAt: undefined, lastUsedAt: undefined },
     );
     assert.equal((await store.keys()).length, 1);
     await store.apply([{ type: 'recordKeyUse', ids: [key.id, 'key_none'], at: 7 }]);
@@ -44,4 +44,29 @@ testStore('only one first key per environment is stored', async (_t, store) => {
   ]);
   assert.deepEqual(outcomes.flat().sort(), ['created', 'created', 'unchanged']);
   assert.equal((await store.keys()).length, 2);
+});
+
+testStore('a rotated key is found by both secrets, and by no earlier one', async (_t, store) => {
+  const details = { name: 'shop', environment: 'production', now: 1 } as const;
+  const key = newApiKey(newSecret('production'), details);
+  await store.apply([{ type: 'createKey', key }]);
+  const [second, third] = [digestOf('second'), digestOf('third')];
+  const rotate = (digest: Uint8Array, formerUntil: number) =>
+    store.apply([{ type: 'rotateKey', id: key.id, digest, formerUntil }]);
+  assert.deepEqual(await rotate(second, 7), ['rotated']);
+  for (const digest of [key.digest, second]) {
+    const [found, ...others] = await store.keys([digest]);
+    assert.deepEqual([found!.id, others], [key.id, []]);
+    assert.deepEqual([Buffer.from(found!.digest), found!.former!.until], [Buffer.from(second), 7]);
+    assert.deepEqual(Buffer.from(found!.former!.digest), Buffer.from(key.digest));
+  }
+  await rotate(third, 8);
+  assert.deepEqual(await store.keys([key.digest]), []);
+  assert.equal((await store.keys([second, third])).length, 2);
+  assert.deepEqual(
+    await store.apply([{ type: 'rotateKey', id: 'key_none', digest: second, formerUntil: 9 }]),
+    ['key_not_found'],
+  );
+  await store.apply([{ type: 'revokeKey', id: key.id }]);
+  assert.deepEqual(await rotate(digestOf('fourth'), 9), ['unchanged']);
 });

@@ -206,6 +206,9 @@ test('SQLite: a backup of an earlier release leaps when it is restored, migrated
   for (const sql of [
     'DROP TRIGGER leap',
     'DROP VIEW highest_id',
+    'DROP INDEX api_keys_by_former_digest',
+    'ALTER TABLE api_keys DROP COLUMN former_digest',
+    'ALTER TABLE api_keys DROP COLUMN former_until',
     ...['reserved_id', 'last_id', 'origin', 'listed_at'].map(
       (column) => `ALTER TABLE store DROP COLUMN ${column}`,
     ),

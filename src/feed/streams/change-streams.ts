@@ -29,8 +29,8 @@ const ENDING: readonly Fault[] = ['moved', 'schema'];
 
 interface ChangeStreamsParts {
   readonly feed: Store['feed'];
-  /** Returns the ids of those keys that are still valid. */
-  readonly recheck: (keys: readonly ApiKey[]) => Promise<ReadonlySet<string>>;
+  /** Returns those of the keys that are still valid. */
+  readonly recheck: (keys: readonly ApiKey[]) => Promise<ReadonlySet<ApiKey>>;
   /** Called when changes cannot be read from the store; the read is retried. */
   readonly onError: (error: unknown) => void;
 }
@@ -211,11 +211,16 @@ export class ChangeStreams {
 
   async #checkKeys(): Promise<void> {
     const checkedAt = performance.now();
-    const keys = new Map([...this.#streams].map(({ key }) => [key.id, key]));
-    const valid = await this.#parts.recheck([...keys.values()]);
+    // Streams that were opened at different times, or with the former secret, have records of their own of the same key.
+    const bySecret = Map.groupBy(this.#streams, ({ key }) =>
+      Buffer.from(key.digest).toString('hex'),
+    );
+    const keys = [...bySecret.values()].map(([first]) => first!.key);
+    const valid = await this.#parts.recheck(keys);
     this.#checkedAt = checkedAt;
-    for (const { key, response } of this.#streams) {
-      if (keys.has(key.id) && !valid.has(key.id)) endSoon(response);
+    for (const [first, ...others] of bySecret.values()) {
+      if (valid.has(first!.key)) continue;
+      for (const { response } of [first!, ...others]) endSoon(response);
     }
   }
 }

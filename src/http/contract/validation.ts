@@ -33,7 +33,7 @@ export class ContractValidation {
     return (value) => {
       if (validate(value)) return { value: value as T };
       return {
-        problems: validate.errors!.map((error) => ({
+        problems: validate.errors!.filter(isOwnProblem).map((error) => ({
           ...pointerOf(error),
           detail: detailOf(error),
         })),
@@ -188,6 +188,16 @@ function decoded(text: string): string | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Whether an error is not the consequence of another: a text that is no time has no year either. */
+function isOwnProblem(
+  { keyword, instancePath }: ErrorObject,
+  _: number,
+  all: readonly ErrorObject[],
+): boolean {
+  if (keyword !== 'pattern') return true;
+  return !all.some((each) => each.keyword === 'format' && each.instancePath === instancePath);
 }
 
 function pointerOf({ instancePath, keyword, params }: ErrorObject): { pointer: string } {

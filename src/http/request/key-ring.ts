@@ -1,9 +1,9 @@
-import { timingSafeEqual } from 'node:crypto';
 import {
   type ApiKey,
   digestOf,
   type Environment,
   environmentOfSecret,
+  keyBySecret,
   keyStatus,
 } from '../../domain/api-key.ts';
 import type { KeyClock } from '../../domain/key-clock.ts';
@@ -29,7 +29,7 @@ export type Authentication =
   | { readonly key?: undefined; readonly refusal: KeyRefusal; readonly keyId?: string | undefined };
 
 interface KeyRingParts {
-  /** Returns the existing keys with these digests, in any order. */
+  /** Returns the existing keys with secrets of these digests, in any order. */
   readonly findKeys: (digests: readonly Uint8Array[]) => Promise<readonly ApiKey[]>;
   readonly environment: Environment;
   /** The clock that keys expire by. */
@@ -72,31 +72,34 @@ export class KeyRing {
     const askedAt = performance.now();
     const digests = new Map([...new Set(secrets)].map((secret) => [secret, digestOf(secret)]));
     const keys = await this.#parts.findKeys([...digests.values()]);
-    const byDigest = new Map(keys.map((key) => [nameOf(key.digest), key]));
+    const bySecret = keysBySecret(keys);
     const found = new Map<string, Authentication>();
     for (const [secret, digest] of digests) {
-      const key = byDigest.get(nameOf(digest));
-      const isKnown = key !== undefined && timingSafeEqual(key.digest, digest);
-      if (isKnown && key.revokedAt === undefined) {
+      const key = bySecret(digest);
+      if (key !== undefined && key.revokedAt === undefined) {
         this.#remember(secret, key, askedAt + TRUST_MS);
       } else this.#remembered.delete(secret);
-      found.set(secret, isKnown ? this.#authentication(key) : { refusal: 'api_key_invalid' });
+      const known = key && this.#authentication(key);
+      found.set(secret, known ?? { refusal: 'api_key_invalid' });
     }
     this.#reportUse(found.values());
     return secrets.map((secret) => found.get(secret)!);
   }
 
   /**
-   * Returns the ids of those keys that are still valid.
+   * Returns those of the keys that are still valid, by the secrets with which they were authenticated.
    * @throws whatever `findKeys` throws
    */
-  async recheck(keys: readonly ApiKey[]): Promise<ReadonlySet<string>> {
-    const valid = new Set<string>();
+  async recheck(keys: readonly ApiKey[]): Promise<ReadonlySet<ApiKey>> {
+    const valid = new Set<ApiKey>();
     for (let from = 0; from < keys.length; from += KEYS_AT_A_TIME) {
-      const digests = keys.slice(from, from + KEYS_AT_A_TIME).map(({ digest }) => digest);
-      const found = await this.#parts.findKeys(digests);
+      const part = keys.slice(from, from + KEYS_AT_A_TIME);
+      const bySecret = keysBySecret(await this.#parts.findKeys(part.map(({ digest }) => digest)));
       const now = this.#parts.clock.now();
-      for (const key of found) if (keyStatus(key, now) === 'valid') valid.add(key.id);
+      for (const asked of part) {
+        const key = bySecret(asked.digest);
+        if (key !== undefined && keyStatus(key, now) === 'valid') valid.add(asked);
+      }
     }
     return valid;
   }
@@ -118,6 +121,19 @@ export class KeyRing {
     if (this.#remembered.size >= MAX_REMEMBERED) this.#remembered.clear();
     this.#remembered.set(secret, { key, until });
   }
+}
+
+/** Returns a function that finds keys as they are by a secret; see `keyBySecret`. */
+function keysBySecret(keys: readonly ApiKey[]): (digest: Uint8Array) => ApiKey | undefined {
+  const byDigest = new Map<string, ApiKey>();
+  for (const key of keys) {
+    if (key.former !== undefined) byDigest.set(nameOf(key.former.digest), key);
+    byDigest.set(nameOf(key.digest), key);
+  }
+  return (digest) => {
+    const key = byDigest.get(nameOf(digest));
+    return key && keyBySecret(key, digest);
+  };
 }
 
 function nameOf(digest: Uint8Array): string {

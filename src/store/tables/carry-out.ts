@@ -3,7 +3,7 @@ import type { Action } from '../audit.ts';
 import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
 import { recordAction, recordOperator } from './audit.ts';
 import { beginImport, endImport, forgetImport } from './imports.ts';
-import { createFirstKey, createKey, recordKeyUse, revokeKey } from './keys.ts';
+import { createFirstKey, createKey, recordKeyUse, revokeKey, rotateKey } from './keys.ts';
 import { putPets } from './pets.ts';
 import type { Session } from './session.ts';
 import {
@@ -130,6 +130,8 @@ export async function carryOutOne(
       return createFirstKey(session, command.key);
     case 'revokeKey':
       return revokeKey(session, command.id);
+    case 'rotateKey':
+      return rotateKey(session, command);
     case 'recordKeyUse':
       return recordKeyUse(session, command);
     case 'recordListUse':

@@ -81,6 +81,8 @@ export const TABLES: readonly Table[] = [
       last_used_at: 'integer',
       scopes: 'text',
       cancels_per_hour: 'integer',
+      former_digest: 'bytes',
+      former_until: 'integer',
     },
     key: ['id'],
   },

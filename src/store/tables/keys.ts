@@ -3,17 +3,21 @@ import type { CommandOf, OutcomeOf } from '../commands.ts';
 import { type Dialects, jsonRows, number, type Row, type Session } from './session.ts';
 
 const KEY_COLUMNS =
-  'id, name, environment, digest, created_at, expires_at, revoked_at, last_used_at, scopes, cancels_per_hour';
+  'id, name, environment, digest, created_at, expires_at, revoked_at, last_used_at, scopes, cancels_per_hour, former_digest, former_until';
 
 function keyFromRow(row: Row): ApiKey {
   const [id, name, environment, digest, createdAt, expiresAt, revokedAt, lastUsedAt, ...limits] =
     row;
-  const [scopes, cancelsPerHour] = limits;
+  const [scopes, cancelsPerHour, formerDigest, formerUntil] = limits;
   return {
     id: id as string,
     name: name as string,
     environment: environment as Environment,
     digest: digest as Uint8Array,
+    former:
+      formerDigest === null
+        ? undefined
+        : { digest: formerDigest as Uint8Array, until: Number(formerUntil) },
     createdAt: Number(createdAt),
     expiresAt: number(expiresAt),
     revokedAt: number(revokedAt),
@@ -23,7 +27,7 @@ function keyFromRow(row: Row): ApiKey {
   };
 }
 
-/** Returns the keys with these digests, or all keys, the oldest first. */
+/** Returns the keys with secrets of these digests, or all keys, the oldest first. */
 export async function readKeys(
   session: Session,
   digests?: readonly Uint8Array[],
@@ -72,6 +76,17 @@ export async function revokeKey(
   return 'revoked';
 }
 
+export async function rotateKey(
+  session: Session,
+  { id, digest, formerUntil }: CommandOf<'rotateKey'>,
+): Promise<OutcomeOf<CommandOf<'rotateKey'>>> {
+  const [key] = await session.query(SQL.revokedAt, [id]);
+  if (key === undefined) return 'key_not_found';
+  if (key[0] !== null) return 'unchanged';
+  await session.write(SQL.rotate, [digest, formerUntil, id]);
+  return 'rotated';
+}
+
 export async function recordKeyUse(
   session: Session,
   { ids, at }: CommandOf<'recordKeyUse'>,
@@ -89,6 +104,8 @@ const SQL = {
   anyKey: 'SELECT 1 FROM api_keys WHERE environment = $1 LIMIT 1',
   revokedAt: 'SELECT revoked_at FROM api_keys WHERE id = $1',
   revoke: 'UPDATE api_keys SET revoked_at = $1 WHERE id = $2',
+  rotate:
+    'UPDATE api_keys SET former_digest = digest, former_until = $2, digest = $1 WHERE id = $3',
   recordUse: `UPDATE api_keys SET last_used_at = $1
     WHERE id IN (SELECT value ->> 0 FROM json_array_elements($2::json)) AND coalesce(last_used_at, 0) < $1`,
 } as const;
@@ -99,9 +116,13 @@ const ALL: Dialects = {
   postgresql: `SELECT ${KEY_COLUMNS} FROM api_keys ORDER BY created_at, id COLLATE "C"`,
 };
 
+/** Each part by an index of its own. */
+const byDigest = (asked: string) =>
+  ['digest', 'former_digest']
+    .map((column) => `SELECT ${KEY_COLUMNS} FROM api_keys WHERE ${column} IN (${asked})`)
+    .join(' UNION ALL ');
+
 const BY_DIGEST: Dialects = {
-  sqlite: `SELECT ${KEY_COLUMNS} FROM api_keys
-    WHERE digest IN (SELECT unhex(value ->> 0) FROM json_array_elements($1))`,
-  postgresql: `SELECT ${KEY_COLUMNS} FROM api_keys
-    WHERE digest IN (SELECT decode(value ->> 0, 'hex') FROM json_array_elements($1::json))`,
+  sqlite: byDigest('SELECT unhex(value ->> 0) FROM json_array_elements($1)'),
+  postgresql: byDigest(`SELECT decode(value ->> 0, 'hex') FROM json_array_elements($1::json)`),
 };

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SCOPES, type Scope } from '../../../src/domain/api-key.ts';
+import { digestOf, newSecret, SCOPES, type Scope } from '../../../src/domain/api-key.ts';
 import { CONTRACTS } from '../../http/contract-check.ts';
 import { pending, place, startService, testService } from '../../http/harness.ts';
+import { eventually } from '../../postgres.ts';
 import { queryDatabase } from '../../store/engines.ts';
+import { openStream } from './open-stream.ts';
 
 const ORDERS = '/v2/store/orders';
 const WEBHOOKS = '/v2/webhooks';
@@ -107,4 +109,66 @@ testService('Retry-After is the first second at which the key may cancel again',
     assert.ok(Date.now() + wait >= retryAt, 'not too early');
     assert.ok(before + wait < retryAt + 1000, 'not too late');
   }
+});
+
+testService(
+  'a rotated key is the same key: its placement is not placed twice, and its cancels count on',
+  async (t) => {
+    const service = await startService(t);
+    const secret = await service.newKey({ cancelsPerHour: 1 });
+    const as = (bearer: string, headers = {}) => ({
+      authorization: `Bearer ${bearer}`,
+      ...headers,
+    });
+    const json = { 'content-type': 'application/json', 'idempotency-key': 'k' };
+    const body = '{"petId":1,"quantity":1,"reference":"PO 1"}';
+    const placeAs = (bearer: string) =>
+      service.call('POST', '/v2/store/orders', as(bearer, json), body);
+    const first = await placeAs(secret);
+    assert.equal(first.status, 201);
+    const { id } = JSON.parse((await service.call('GET', '/v2/key', as(secret))).body);
+    const next = newSecret('production');
+    const rotate = async (formerUntil: number, to = next) => {
+      const digest = digestOf(to);
+      await service.store.apply([{ type: 'rotateKey', id, digest, formerUntil }]);
+    };
+    await rotate(Date.now() + 3_600_000);
+    for (const bearer of [next, secret]) {
+      const again = await placeAs(bearer);
+      assert.deepEqual([again.status, again.body], [201, first.body]);
+      assert.equal(again.headers['idempotent-replayed'], 'true');
+      const key = JSON.parse((await service.call('GET', '/v2/key', as(bearer))).body);
+      assert.equal(key.id, id);
+    }
+    const orders = [1, 2].map(
+      (number) => ({ id: BigInt(100 + number), status: 'pending' }) as const,
+    );
+    await service.store.apply(orders.map((order) => ({ type: 'insertOrder', order })));
+    const cancel = (bearer: string, order: number) =>
+      service.call('POST', `/v2/store/orders/${order}/cancel`, as(bearer));
+    assert.equal((await cancel(secret, 101)).status, 200);
+    assert.equal((await cancel(next, 102)).status, 429);
+    // Rotated again at once, the first secret ends.
+    await rotate(Date.now() + 3_600_000, newSecret('production'));
+    await eventually(async () => assert.equal((await cancel(secret, 102)).status, 401));
+    assert.equal((await service.call('GET', '/v2/key', as(next))).status, 200);
+  },
+);
+
+testService('a stream ends with the secret that opened it', async (t) => {
+  const service = await startService(t);
+  const secret = await service.newKey({ scopes: ['changes:read'] });
+  const former = await openStream(t, { ...service, secret });
+  const [key] = (await service.store.keys()).filter(({ scopes }) => scopes !== undefined);
+  const next = newSecret('production');
+  const formerUntil = Date.now() + 1_000;
+  await service.store.apply([
+    { type: 'rotateKey', id: key!.id, digest: digestOf(next), formerUntil },
+  ]);
+  const present = await openStream(t, { ...service, secret: next });
+  // The stream ends without an event.
+  assert.deepEqual(await former.take(1), []);
+  assert.ok(Date.now() >= formerUntil);
+  await service.store.apply([{ type: 'insertOrder', order: { id: 1n, status: 'pending' } }]);
+  assert.equal((await present.take(1)).length, 1);
 });
