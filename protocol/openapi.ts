@@ -3,6 +3,8 @@ export interface OpenApi {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly servers: readonly { readonly url: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  /** What the service sends to endpoints, by name. */
+  readonly webhooks?: Readonly<Record<string, { readonly post: Operation }>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, Schema>>;
     readonly parameters?: Readonly<Record<string, Parameter>>;
@@ -19,7 +21,6 @@ export interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly deprecated?: boolean;
-  /** The scope that an API key needs; absent in v1. */
   /** Of v2: the scope that the API key needs; none if every key may call it. */
   readonly security?: readonly { readonly apiKey: readonly string[] }[];
   readonly parameters?: readonly (Parameter | Ref)[];

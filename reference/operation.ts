@@ -12,7 +12,7 @@ import { errorLink } from './error-guide.ts';
 import { children, fieldLines, typeName } from './fields.ts';
 import { scopeAnchor } from './guide.ts';
 import { markdown } from './markdown.ts';
-import { operationSamples, responseExample, sampleTabs } from './samples.ts';
+import { deliveryExample, operationSamples, responseExample, sampleTabs } from './samples.ts';
 import { tryItForm } from './try-it-form.ts';
 
 /** The location of an operation. */
@@ -56,6 +56,28 @@ ${returned(document, operation, id)}
 <div class="aside">${sampleTabs(id, samples)}
 ${exampleOf(document, operation)}
 ${!isStream(operation) && tryItForm(operation, parameters, { method, path: `/${version}${path}`, environment })}</div>
+</article>
+`;
+}
+
+/** Writes the section of a request that the service sends. */
+export function deliverySection(document: OpenApi, operation: Operation, version: string): Html {
+  const parameters = (operation.parameters ?? []).map((each) => resolved(document, each));
+  const id = anchor(version, operation);
+  const example = operation.requestBody?.content['application/json']?.example;
+  return html`<article id="${id}">
+<div class="text">
+<h3 class="operation">${operation.summary}${badges(operation)}</h3>
+<p class="line"><span class="method post">POST</span> the URL of a webhook</p>
+${markdown(operation.description)}
+${parameterLines(document, parameters, { where: 'header', title: 'Headers', id })}
+${bodyLines(document, operation, id)}
+<h4>Answers</h4>
+<ul class="responses">${Object.entries(operation.responses).map(([status, response]) =>
+    responseLine(status, resolved(document, response)),
+  )}</ul>
+</div>
+<div class="aside">${deliveryExample(example)}</div>
 </article>
 `;
 }

@@ -3,7 +3,7 @@ import { type Html, html, MARK } from '../src/http/pages/html.ts';
 import { errorGuide } from './error-guide.ts';
 import { firstRequest, GUIDE, idsSection, keysSection } from './guide.ts';
 import { markdown } from './markdown.ts';
-import { anchor, operationSection } from './operation.ts';
+import { anchor, deliverySection, operationSection } from './operation.ts';
 
 /** A version of the contract. */
 export interface Documented {
@@ -103,7 +103,7 @@ function navigation(documented: Documented): Html {
 `;
   return html`<p><a href="#${version}">Version ${version.slice(1)}</a> <span class="badge ${stability.toLowerCase()}">${stability}</span></p>
 <ul>
-${operationsOf(documented).map(({ method, operation }) => link(method, operation))}</ul>
+${operationsOf(documented).map(({ method, operation }) => link(method, operation))}${Object.values(document.webhooks ?? {}).map(({ post }) => link('post', post))}</ul>
 `;
 }
 
@@ -119,6 +119,7 @@ ${markdown(info.description)}</div>
 ${operationsOf(documented).map(({ path, method, operation }) =>
   operationSection(document, operation, { version, method, path, rootUrl, environment }),
 )}
+${Object.values(document.webhooks ?? {}).map(({ post }) => deliverySection(document, post, version))}
 </section>
 `;
 }

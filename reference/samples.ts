@@ -47,6 +47,13 @@ export function responseExample(status: string, title: string, example: unknown)
 `;
 }
 
+/** Writes the body of a request that the service sends. */
+export function deliveryExample(example: unknown): Html {
+  return html`<figure class="response good"><figcaption><b>POST</b> Body</figcaption>
+<pre tabindex="0" aria-label="Body of a delivery"><code>${jsonView(toJson(example, 2))}</code></pre></figure>
+`;
+}
+
 const TOKEN =
   /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|\b(true|false|null)\b/g;
 

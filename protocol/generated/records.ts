@@ -226,6 +226,22 @@ export interface ChangePage {
   readonly head: string;
 }
 
+/** What is sent to the endpoint of a webhook. */
+export interface Delivery {
+  /** The cursor that the delivery continues from: the `next` of the one before. */
+  readonly after: string;
+  /** In order of revision, then order id; none in a test. */
+  readonly changes: readonly Change[];
+  /** The cursor after these changes. */
+  readonly next: string;
+  /** Whether the store had more changes when the delivery was sent. */
+  readonly more: boolean;
+  /** The revision of the store when the delivery was sent. */
+  readonly revision: bigint;
+  /** The head of the history up to `revision`, in 64 hexadecimal digits. */
+  readonly head: string;
+}
+
 /** The number of orders that match. */
 export interface OrderCounts {
   /** Orders by status. */

@@ -21,10 +21,15 @@ function changeOrders(store: StoreOrders) {
   let placed = 0;
   const work = async () => {
     while (!isOver) {
-      const { id } = await store.placeOrder({ petId: BigInt(placed), quantity: 1n });
       placed += 1;
+      const { id } = await store.placeOrder({ petId: BigInt(placed), quantity: 1n });
       const other = id - BigInt(Math.floor(Math.random() * 20));
-      const change = Math.random() < 0.5 ? store.cancelOrder(other) : store.shipOrder(other);
+      // Some have a reason or a tracking number, with characters that JSON escapes or need not escape.
+      const detail = Math.random() < 0.5 ? `Käfig "${placed}" \\ \u2028 🐹` : undefined;
+      const change =
+        Math.random() < 0.5
+          ? store.cancelOrder(other, { reason: detail })
+          : store.shipOrder(other, { trackingNumber: detail });
       await change.catch((error) => {
         if (!(error instanceof ResponseError || error instanceof NotFoundError)) throw error;
       });

@@ -101,7 +101,7 @@ function writeOrders(nodes: Nodes): { readonly stop: () => Promise<number> } {
       const node = nodes.running[Math.floor(Math.random() * nodes.running.length)];
       try {
         const client = nodes.client(node!);
-        const { id } = await client.placeOrder({ petId: BigInt(placed % 3), quantity: 1n });
+        const { id } = await client.placeOrder({ petId: BigInt(placed % 3) + 1n, quantity: 1n });
         placed += 1;
         if (placed % 2 === 0) await client.cancelOrder(id);
         await pause(5);
