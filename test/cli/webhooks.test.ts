@@ -71,7 +71,7 @@ for (const { name, newDatabase } of ENGINES) {
     );
     assert.match((await webhooks('show', id)).stdout, /petIds +7\n/);
     const [record] = JSON.parse((await webhooks('list', '--json')).stdout);
-    assert.equal(record.cursor, positionText(BEGINNING));
+    assert.equal(record.after, positionText(BEGINNING));
     const rotated = await webhooks('rotate', id);
     assert.notEqual(rotated.stdout.trim(), secret);
     assert.match(rotated.stderr, /24 hours more/);

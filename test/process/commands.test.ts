@@ -17,6 +17,7 @@ const COMMANDS = [
   ['serve'],
   ['keys', 'create'],
   ['keys', 'list'],
+  ['keys', 'rotate'],
   ['keys', 'revoke'],
   ['import'],
   ['export'],
@@ -214,6 +215,53 @@ test('keys are created, listed without their secrets, and revoked', async (t) =>
     'revoked',
     'valid',
   ]);
+});
+
+test('a rotated key has another secret, and the one before for the overlap', async (t) => {
+  const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
+  const cli = (...args: string[]) => run([...args, '--database', database]);
+  const made = await cli('keys', 'create', '--name', 'web shop');
+  const id = /key_\w+/.exec(made.stderr)![0];
+  const rotated = await cli('keys', 'rotate', id);
+  assert.match(rotated.stdout, /^so_live_[0-9A-Za-z]{49}\n$/);
+  assert.notEqual(rotated.stdout, made.stdout);
+  const [, until] = /before is valid until (\S+)\.$/m.exec(rotated.stderr)!;
+  const hours = (Date.parse(until!) - Date.now()) / 3_600_000;
+  assert.ok(hours > 23.9 && hours <= 24, until!);
+  const [key, ...others] = JSON.parse((await cli('keys', 'list', '--json')).stdout);
+  assert.deepEqual([key.id, key.formerSecretUntil, others], [id, until, []]);
+  assert.match((await cli('keys', 'rotate', id, '--overlap', '0')).stderr, /rejects? it within/);
+  assert.match((await cli('audit')).stdout, new RegExp(`keys rotate +${id} "web shop"`));
+  for (const overlap of ['-1h', 'soon', '400d']) {
+    const { code, stdout, stderr } = await cli('keys', 'rotate', id, '--overlap', overlap);
+    assert.deepEqual([code, stdout], [2, ''], stderr);
+  }
+  await cli('keys', 'revoke', id);
+  const revoked = await cli('keys', 'rotate', id);
+  assert.deepEqual([revoked.code, revoked.stdout], [1, '']);
+  assert.match(revoked.stderr, /is revoked; create another key/);
+});
+
+test('commands give reasons and tracking numbers, which exports keep', async (t) => {
+  const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
+  const cli = (...args: string[]) => run([...args, '--database', database]);
+  await run(['import', '-', '--database', database], { input: '{"id":1}\n{"id":2}\n{"id":3}\n' });
+  await cli('cancel', '1', '2', '--reason', 'too small, "really"');
+  await cli('ship', '3', '--tracking-number', '00340434161094042557');
+  assert.match((await cli('show', '1')).stdout, /^reason +too small, "really"$/m);
+  assert.match((await cli('show', '3')).stdout, /^trackingNumber +00340434161094042557$/m);
+  for (const format of ['ndjson', 'json', 'csv']) {
+    const exported = (await cli('export', '--format', format)).stdout;
+    const other = `sqlite:${join(temporaryFolder(t), 'other.db')}`;
+    const imported = await run(['import', '-', '--database', other], { input: exported });
+    assert.equal(imported.code, 0, imported.stderr);
+    const again = await run(['export', '--format', format, '--database', other]);
+    assert.equal(again.stdout, exported);
+    assert.match(exported, /really.*\n.*really.*\n.*00340434161094042557/s);
+  }
+  const both = await cli('ship', '1', '3', '--tracking-number', 'x');
+  assert.deepEqual([both.code, /for a single order/.test(both.stderr)], [2, true]);
+  assert.equal((await cli('cancel', '1', '--reason', 'x'.repeat(65))).code, 2);
 });
 
 test('a backup of a running service holds one consistent state', async (t) => {

@@ -128,12 +128,12 @@ test('orders without an id get ids above all ids in the store and in the file', 
   await cli(['import', '--again', '-'], { input: '{"quantity":3}\n' });
   const { stdout } = await cli(['export', '--format', 'csv']);
   assert.deepEqual(stdout.trim().split('\n').slice(1), [
-    '10,,,,,pending,',
-    '20,,,,,pending,',
-    '21,,1,,,pending,',
-    '22,,2,,,pending,',
-    '23,,3,,,pending,',
-    '24,,3,,,pending,',
+    '10,,,,,pending,,,',
+    '20,,,,,pending,,,',
+    '21,,1,,,pending,,,',
+    '22,,2,,,pending,,,',
+    '23,,3,,,pending,,,',
+    '24,,3,,,pending,,,',
   ]);
 });
 

@@ -296,7 +296,7 @@ test('null and empty CSV fields count as no value, and the status defaults to pe
   const [row] = await rows('{"id":null,"petId":null,"complete":true,"status":null}');
   const nothing = {
     ...{ id: undefined, petId: undefined, quantity: undefined, shipDate: undefined },
-    reference: undefined,
+    ...{ reference: undefined, reason: undefined, trackingNumber: undefined },
   };
   assert.deepEqual(orderOf(fieldsOf(row)), { ...nothing, complete: true, status: 'pending' });
   const [csv] = await rows('id,petId,complete,status\n,,TRUE,shipped\n');
@@ -310,6 +310,22 @@ test('a row without any value, such as spreadsheets append, is refused', async (
   assertRefused(fieldsOf(nulls), /^has no value in any field$/);
   const [, csv] = await rows('id,petId,quantity\n1,2,3\n,,\n');
   assertRefused(fieldsOf(csv), /^has no value in any field$/);
+});
+
+test('only cancelled orders have a reason, and only shipped ones a tracking number', async () => {
+  const [cancelled] = await rows('id,status,reason\n1,cancelled,out_of_stock\n');
+  assert.equal(orderOf(fieldsOf(cancelled)).reason, 'out_of_stock');
+  const [shipped] = await rows('{"id":1,"status":"shipped","trackingNumber":"00340"}');
+  assert.equal(orderOf(fieldsOf(shipped)).trackingNumber, '00340');
+  assertRefused({ id: 1n, reason: 'other' }, /^reason is for orders whose status is cancelled$/);
+  assertRefused(
+    { id: 1n, status: 'cancelled', trackingNumber: 'x' },
+    /^trackingNumber is for orders whose status is shipped$/,
+  );
+  assertRefused(
+    { id: 1n, status: 'cancelled', reason: 'x'.repeat(65) },
+    /^reason must be 1 to 64 characters/,
+  );
 });
 
 test('all problems of a row are reported together', async () => {
