@@ -68,13 +68,16 @@ test('charts count each change once, including changes during the initial count'
     await route.fulfill({ response });
   });
   // The counts are read again because of changes of the feed.
-  const isFollowed = page.waitForResponse(async (response) => {
-    if (!response.url().endsWith('/v2/store')) return false;
-    return (await response.json()).counts.cancelled === 4;
+  const isFollowed = Promise.withResolvers<void>();
+  await page.route('**/v2/store', async (route) => {
+    const response = await route.fetch();
+    const { counts } = await response.json();
+    await route.fulfill({ response });
+    if (counts.cancelled === 4) isFollowed.resolve();
   });
   await page.getByRole('link', { name: 'Activity' }).click();
   await isRead.promise;
-  await isFollowed;
+  await isFollowed.promise;
   mayGoOn.resolve();
   await chart(page, '4 cancelled in 14 days');
   await service.store.apply([{ type: 'ship', id: 6n }]);

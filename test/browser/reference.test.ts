@@ -27,7 +27,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     const service = await startService(t);
     const { page, problems } = await opened(browser, urlOf(service), { colorScheme });
     assert.deepEqual(await accessibilityFindings(page), []);
-    assert.equal(await page.locator('article').count(), 24);
+    assert.equal(await page.locator('article').count(), 25);
     assert.deepEqual(problems, []);
     await page.close();
   });
