@@ -7,6 +7,8 @@ interface Arguments extends Call {
   readonly quantity: string;
   readonly id: string;
   readonly ifMatch?: string;
+  readonly reason?: string;
+  readonly trackingNumber?: string;
   readonly idempotencyKey?: string;
   readonly retries?: number;
   readonly timeoutMs?: number;
@@ -35,7 +37,16 @@ export function performer(library: typeof Library): Perform {
 }
 
 async function made(store: Library.StoreOrders, given: Arguments): Promise<Result> {
-  const { method, ifMatch, idempotencyKey, retries, timeoutMs, abortAfterMs } = given;
+  const {
+    method,
+    ifMatch,
+    reason,
+    trackingNumber,
+    idempotencyKey,
+    retries,
+    timeoutMs,
+    abortAfterMs,
+  } = given;
   const signal = abortAfterMs === undefined ? undefined : AbortSignal.timeout(abortAfterMs);
   const options = { retries, timeoutMs, signal };
   switch (method) {
@@ -44,9 +55,11 @@ async function made(store: Library.StoreOrders, given: Arguments): Promise<Resul
       return success(await store.placeOrder(order, { ...options, idempotencyKey }));
     }
     case 'cancelOrder':
-      return success(await store.cancelOrder(BigInt(given.id), { ...options, ifMatch }));
+      return success(await store.cancelOrder(BigInt(given.id), { ...options, ifMatch, reason }));
     case 'shipOrder':
-      return success(await store.shipOrder(BigInt(given.id), { ...options, ifMatch }));
+      return success(
+        await store.shipOrder(BigInt(given.id), { ...options, ifMatch, trackingNumber }),
+      );
     case 'v1.cancelOrder':
       await store.v1.cancelOrder(BigInt(given.id), options);
       return { result: 'success' };

@@ -228,7 +228,7 @@ async function rotateKey(id: string, flags: DatabaseFlags & { overlap: string })
     const secret = newSecret(key.environment);
     // Written before the rotation: a further one, because the secret could not be written, would end the one that the client has.
     await writeOut(`${secret}\n`);
-    const formerUntil = now + overlapMs;
+    const formerUntil = overlapMs === 0 ? undefined : now + overlapMs;
     const action = actionOf('keys rotate', `${id} "${key.name}"`);
     const command = { type: 'rotateKey', id, digest: digestOf(secret), formerUntil } as const;
     const [outcome] = await applyRecorded(store, action, [command]);
@@ -239,7 +239,7 @@ async function rotateKey(id: string, flags: DatabaseFlags & { overlap: string })
     if (former !== undefined && former.until > now)
       writeErr('The secret before the last one has ended.');
     writeErr(
-      overlapMs === 0
+      formerUntil === undefined
         ? `The secret of ${id} before has ended; running servers reject it within a second.`
         : `The secret of ${id} before is valid until ${formatTimestamp(formerUntil)}.`,
     );

@@ -38,12 +38,12 @@ export type StoreCommand =
   /** Stores the key unless its environment already has one. */
   | { readonly type: 'createFirstKey'; readonly key: ApiKey }
   | { readonly type: 'revokeKey'; readonly id: string }
-  /** Gives a key another secret; the one before it ends at `formerUntil`, in milliseconds since the epoch. */
+  /** Gives a key another secret; the one before it ends at `formerUntil`, in milliseconds since the epoch, or at once without it. */
   | {
       readonly type: 'rotateKey';
       readonly id: string;
       readonly digest: Uint8Array;
-      readonly formerUntil: number;
+      readonly formerUntil: number | undefined;
     }
   /** Records that these keys were used by requests at `at`. */
   | { readonly type: 'recordKeyUse'; readonly ids: readonly string[]; readonly at: number }

@@ -51,7 +51,7 @@ testStore('a rotated key is found by both secrets, and by no earlier one', async
   const key = newApiKey(newSecret('production'), details);
   await store.apply([{ type: 'createKey', key }]);
   const [second, third] = [digestOf('second'), digestOf('third')];
-  const rotate = (digest: Uint8Array, formerUntil: number) =>
+  const rotate = (digest: Uint8Array, formerUntil: number | undefined) =>
     store.apply([{ type: 'rotateKey', id: key.id, digest, formerUntil }]);
   assert.deepEqual(await rotate(second, 7), ['rotated']);
   for (const digest of [key.digest, second]) {
@@ -63,6 +63,10 @@ testStore('a rotated key is found by both secrets, and by no earlier one', async
   await rotate(third, 8);
   assert.deepEqual(await store.keys([key.digest]), []);
   assert.equal((await store.keys([second, third])).length, 2);
+  // Without an overlap the secret before is unknown at once, whatever the clocks are.
+  await rotate(second, undefined);
+  assert.deepEqual(await store.keys([third]), []);
+  assert.equal((await store.keys([second]))[0]!.former, undefined);
   assert.deepEqual(
     await store.apply([{ type: 'rotateKey', id: 'key_none', digest: second, formerUntil: 9 }]),
     ['key_not_found'],

@@ -83,7 +83,8 @@ export async function rotateKey(
   const [key] = await session.query(SQL.revokedAt, [id]);
   if (key === undefined) return 'key_not_found';
   if (key[0] !== null) return 'unchanged';
-  await session.write(SQL.rotate, [digest, formerUntil, id]);
+  if (formerUntil === undefined) await session.write(SQL.replace, [digest, id]);
+  else await session.write(SQL.rotate, [digest, id, formerUntil]);
   return 'rotated';
 }
 
@@ -104,8 +105,11 @@ const SQL = {
   anyKey: 'SELECT 1 FROM api_keys WHERE environment = $1 LIMIT 1',
   revokedAt: 'SELECT revoked_at FROM api_keys WHERE id = $1',
   revoke: 'UPDATE api_keys SET revoked_at = $1 WHERE id = $2',
+  // The digest on the right is the one before.
   rotate:
-    'UPDATE api_keys SET former_digest = digest, former_until = $2, digest = $1 WHERE id = $3',
+    'UPDATE api_keys SET former_digest = digest, former_until = $3, digest = $1 WHERE id = $2',
+  replace:
+    'UPDATE api_keys SET former_digest = NULL, former_until = NULL, digest = $1 WHERE id = $2',
   recordUse: `UPDATE api_keys SET last_used_at = $1
     WHERE id IN (SELECT value ->> 0 FROM json_array_elements($2::json)) AND coalesce(last_used_at, 0) < $1`,
 } as const;
