@@ -14,6 +14,7 @@ import {
 import { formatTimestamp } from '../domain/timestamp.ts';
 import { DURATION, parseDate, parseDuration } from '../service/settings/parsers.ts';
 import { actionOf } from '../store/audit.ts';
+import type { Store } from '../store/store.ts';
 import {
   applyRecorded,
   type DatabaseFlags,
@@ -214,14 +215,20 @@ function keyRecord(key: ApiKey) {
   };
 }
 
+/** @throws CommandFailed if there is no such key */
+async function keyOf(store: Pick<Store, 'keys'>, id: string): Promise<ApiKey> {
+  const key = (await store.keys()).find((each) => each.id === id);
+  if (key === undefined) throw new CommandFailed(`there is no key ${id}`);
+  return key;
+}
+
 async function rotateKey(id: string, flags: DatabaseFlags & { overlap: string }): Promise<void> {
   const overlapMs = flags.overlap === '0' ? 0 : parseDuration(flags.overlap);
   if (overlapMs === undefined) {
     throw new UsageError(`--overlap must be 0, or ${DURATION}, not "${flags.overlap}"`);
   }
   await withStore(flags, 'write', async (store) => {
-    const key = (await store.keys()).find((each) => each.id === id);
-    if (key === undefined) throw new CommandFailed(`there is no key ${id}`);
+    const key = await keyOf(store, id);
     const now = Date.now();
     const status = keyStatus(key, now);
     if (status !== 'valid') throw new CommandFailed(`${id} is ${status}; create another key`);
@@ -248,8 +255,7 @@ async function rotateKey(id: string, flags: DatabaseFlags & { overlap: string })
 
 async function revokeKey(id: string, flags: DatabaseFlags): Promise<void> {
   const outcome = await withStore(flags, 'write', async (store) => {
-    const key = (await store.keys()).find((each) => each.id === id);
-    if (key === undefined) throw new CommandFailed(`there is no key ${id}`);
+    const key = await keyOf(store, id);
     const action = actionOf('keys revoke', `${id} "${key.name}"`);
     return (await applyRecorded(store, action, [{ type: 'revokeKey', id }]))[0];
   });

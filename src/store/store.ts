@@ -244,11 +244,11 @@ export interface LaggingWebhook {
   readonly lag: WebhookLag;
 }
 
-/** Reads all webhooks with their lags, a few at a time, so that other reads need not wait. */
+/** Reads the lags of webhooks, a few at a time, so that other reads need not wait. */
 export async function lagsOf(
-  store: Pick<Store, 'webhooks' | 'webhookLags'>,
+  store: Pick<Store, 'webhookLags'>,
+  webhooks: readonly Webhook[],
 ): Promise<LaggingWebhook[]> {
-  const webhooks = await store.webhooks();
   const revisions = webhooks.map(({ position, examined }) => (examined ?? position).revision);
   const different = [...new Set(revisions)];
   const lags = new Map<bigint, WebhookLag>();

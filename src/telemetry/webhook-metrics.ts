@@ -29,7 +29,9 @@ export function registerWebhooks(registry: Registry) {
   const read = () => {
     const from = source;
     if (from === undefined) return Promise.resolve(undefined);
-    reading ??= withTimeout(READ_WITHIN_MS, () => lagsOf(from.store))
+    reading ??= withTimeout(READ_WITHIN_MS, async () =>
+      lagsOf(from.store, await from.store.webhooks()),
+    )
       .catch(() => undefined)
       .finally(() => {
         reading = undefined;

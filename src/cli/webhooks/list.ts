@@ -36,9 +36,14 @@ export function showCommand(): Command {
 }
 
 async function list(flags: Flags): Promise<void> {
-  const found = await withStore(flags, 'read', lagsOf);
+  const found = await readWebhooks(flags);
   const empty = 'There are no webhooks yet. Create one: npx store-orders webhooks create URL';
   await printRows(found, { columns: COLUMNS, record: recordOf, empty }, flags);
+}
+
+/** Reads all webhooks with their lags. */
+function readWebhooks(flags: Flags): Promise<LaggingWebhook[]> {
+  return withStore(flags, 'read', async (store) => lagsOf(store, await store.webhooks()));
 }
 
 /** Operators also get the answers of endpoints. */
@@ -57,7 +62,7 @@ function lagText({ lag: { count } }: LaggingWebhook): string {
 }
 
 async function show(id: string, flags: Flags): Promise<void> {
-  const found = (await withStore(flags, 'read', lagsOf)).find(({ webhook }) => webhook.id === id);
+  const found = (await readWebhooks(flags)).find(({ webhook }) => webhook.id === id);
   if (found === undefined) throw new CommandFailed(`there is no webhook ${id}`);
   const record = recordOf(found);
   if (flags.json) {

@@ -17,7 +17,7 @@ export const listWebhooks = operation('listWebhooks', async ({ key, parameters }
   const from = after === undefined ? 0 : all.findIndex((each) => isAfter(each, after));
   const rest = from === -1 ? [] : all.slice(from);
   const page = rest.slice(0, Number(limit));
-  const found = await lagsOf({ ...store, webhooks: async () => page });
+  const found = await lagsOf(store, page);
   const webhooks = found.map((each) => webhookRecord(each, isOwn(key, each.webhook)));
   const next = rest.length > page.length ? webhookCursor(page.at(-1)!) : undefined;
   return jsonReply(200, NOT_STORED, toJson({ webhooks, next }));

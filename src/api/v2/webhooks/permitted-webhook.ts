@@ -74,8 +74,7 @@ export async function recordOf(
   webhook: Webhook,
   key: ApiKey,
 ): Promise<Sent<WebhookRecord>> {
-  const only = { webhooks: async () => [webhook], webhookLags: store.webhookLags };
-  const [found] = await lagsOf(only);
+  const [found] = await lagsOf(store, [webhook]);
   return webhookRecord(found!, isOwn(key, webhook));
 }
 
