@@ -18,16 +18,26 @@ export interface OrderFilter {
   readonly petId?: bigint | undefined;
   /** Each API key has references of its own, so several orders can have the same. */
   readonly reference?: string | undefined;
+  /** The characters that the reference begins with. Such orders are sorted by reference, unless `sort` is given. */
+  readonly referencePrefix?: string | undefined;
   readonly shipDateFrom?: Date | string | undefined;
   readonly shipDateBefore?: Date | string | undefined;
   readonly placedFrom?: Date | string | undefined;
   readonly placedBefore?: Date | string | undefined;
+  /** Of the latest change. To follow all changes, use `changes` instead. */
+  readonly updatedFrom?: Date | string | undefined;
+  readonly updatedBefore?: Date | string | undefined;
 }
+
+const SORTS = ['id', 'placedAt', 'updatedAt', 'shipDate', 'reference'] as const;
 
 /** How to read pages of orders. */
 export interface OrderQuery extends OrderFilter {
-  /** `id` by default. Sorted by `shipDate`, an order that is shipped during the walk can be returned twice or not at all. */
-  readonly sort?: 'id' | 'placedAt' | 'shipDate' | undefined;
+  /**
+   * `id` by default, `reference` with `referencePrefix`, which that requires. Sorted by `updatedAt` or `shipDate`, an order that changes or is shipped
+   * during the walk can be returned twice or not at all.
+   */
+  readonly sort?: (typeof SORTS)[number] | undefined;
   /** Ascending by default. */
   readonly direction?: 'asc' | 'desc' | undefined;
   /** Maximum number of orders in a page, 1 to 500; 100 by default. */
@@ -79,7 +89,7 @@ type Parameters = Readonly<Record<string, string | undefined>>;
 function parametersOf(query: PageQuery): Parameters {
   return {
     ...filterParameters(query),
-    sort: oneOf(query.sort, ['id', 'placedAt', 'shipDate'], 'sort'),
+    sort: oneOf(query.sort, SORTS, 'sort'),
     direction: oneOf(query.direction, ['asc', 'desc'], 'direction'),
     limit: pageSize(query.limit),
     cursor: text(query.cursor, 'cursor'),
@@ -95,9 +105,12 @@ function filterParameters(filter: OrderFilter): Parameters {
     status: status === undefined ? undefined : checked.join(),
     petId: petId === undefined ? undefined : int64Text(petId, 'petId'),
     reference: text(filter.reference, 'reference'),
+    referencePrefix: text(filter.referencePrefix, 'referencePrefix'),
     shipDateFrom: timeText(filter.shipDateFrom, 'shipDateFrom'),
     shipDateBefore: timeText(filter.shipDateBefore, 'shipDateBefore'),
     placedFrom: timeText(filter.placedFrom, 'placedFrom'),
     placedBefore: timeText(filter.placedBefore, 'placedBefore'),
+    updatedFrom: timeText(filter.updatedFrom, 'updatedFrom'),
+    updatedBefore: timeText(filter.updatedBefore, 'updatedBefore'),
   };
 }

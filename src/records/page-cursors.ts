@@ -2,30 +2,43 @@ import { createHash } from 'node:crypto';
 import { type OrderId, parseInt64 } from '../domain/order.ts';
 import type { Webhook } from '../domain/webhook.ts';
 import type { ActivityCursor, ActivityQuery } from '../store/activity.ts';
-import type { PagePlace, PageQuery } from '../store/pages.ts';
+import type { PagePlace, PageQuery, Sort, SortKey } from '../store/pages.ts';
 
 /** The query that a page cursor belongs to. */
 type Walk = Pick<PageQuery, 'filter' | 'sort' | 'isDescending'>;
 
 /** Returns the cursor of the page after a place. It depends only on filters and order. */
-export function pageCursor(walk: Walk, { time, id }: PagePlace): string {
-  return encodeCursor([digestOf(walk), ...(time === undefined ? [] : [String(time)]), String(id)]);
+export function pageCursor(walk: Walk, { sortKey, id }: PagePlace): string {
+  return encodeCursor([digestOf(walk), ...[...sortKey, id].map(String)]);
 }
 
 /** Returns the place after which the page of a cursor begins; undefined if the cursor belongs to other filters. */
 export function parsePageCursor(cursor: string, walk: Walk): PagePlace | undefined {
-  const [, ...numbers] = decodeCursor(cursor) ?? [];
-  const [id, time] = numbers.reverse().map(parseInt64);
-  if (id === undefined || (time === undefined) !== (walk.sort === 'id')) return undefined;
-  const after = { time, id: id as OrderId };
+  const [, ...texts] = decodeCursor(cursor) ?? [];
+  const id = parseInt64(texts.pop() ?? '');
+  const sortKey: readonly (bigint | string | undefined)[] =
+    walk.sort === 'reference' ? texts : texts.map(parseInt64);
+  if (id === undefined || sortKey.includes(undefined)) return undefined;
+  if (sortKey.length !== KEY_LENGTHS[walk.sort ?? 'id']) return undefined;
+  const after = { sortKey: sortKey as SortKey, id: id as OrderId };
   return pageCursor(walk, after) === cursor ? after : undefined;
 }
 
+/** Number of values of a sort key. */
+const KEY_LENGTHS: Readonly<Record<Sort, number>> = {
+  ...{ id: 0, placedAt: 1, updatedAt: 2, shipDate: 1, reference: 1 },
+};
+
 function digestOf({ filter, sort, isDescending }: Walk): string {
-  const { statuses, petId, reference, ...times } = filter;
-  const { shipDateFrom, shipDateBefore, placedFrom, placedBefore } = times;
+  const { statuses, petId, reference, referencePrefix, ...times } = filter;
+  const { shipDateFrom, shipDateBefore, placedFrom, placedBefore, updatedFrom, updatedBefore } =
+    times;
   const parts = [statuses, String(petId), reference, sort, isDescending];
-  return digest(JSON.stringify([parts, shipDateFrom, shipDateBefore, placedFrom, placedBefore]));
+  const before = [parts, shipDateFrom, shipDateBefore, placedFrom, placedBefore];
+  const since2 = [updatedFrom, updatedBefore, referencePrefix];
+  // Without the later filters, the digest is that of earlier releases.
+  const isSome = since2.some((each) => each !== undefined);
+  return digest(JSON.stringify(isSome ? [...before, ...since2] : before));
 }
 
 type Boundaries = ActivityQuery['boundaries'];

@@ -6,6 +6,8 @@ export interface OrderFilter {
   readonly statuses?: readonly OrderStatus[] | undefined;
   readonly petId?: bigint | undefined;
   readonly reference?: string | undefined;
+  /** The characters that the reference begins with. */
+  readonly referencePrefix?: string | undefined;
   /** Milliseconds since the epoch, inclusive. */
   readonly shipDateFrom?: number | undefined;
   /** Milliseconds since the epoch, exclusive. */
@@ -14,16 +16,25 @@ export interface OrderFilter {
   readonly placedFrom?: number | undefined;
   /** Milliseconds since the epoch, exclusive. */
   readonly placedBefore?: number | undefined;
+  /** Of the latest change, in milliseconds since the epoch, inclusive. */
+  readonly updatedFrom?: number | undefined;
+  /** Of the latest change, in milliseconds since the epoch, exclusive. */
+  readonly updatedBefore?: number | undefined;
 }
 
-/** What orders can be sorted by, each with an index. Orders with the same time are sorted by id. */
-export const SORTS = ['id', 'placedAt', 'shipDate'] as const;
+/**
+ * What orders can be sorted by, each with an index. A walk by reference has the orders of `referencePrefix`, which it requires. Times are read from
+ * the events, so no change writes to an index of them.
+ */
+export const SORTS = ['id', 'placedAt', 'updatedAt', 'shipDate', 'reference'] as const;
 export type Sort = (typeof SORTS)[number];
+
+/** What orders are sorted by before their ids: nothing, a time in milliseconds since the epoch and a revision, or a reference. */
+export type SortKey = readonly (bigint | string)[];
 
 /** A place in the sort order; no order needs to be there. */
 export interface PagePlace {
-  /** Milliseconds since the epoch, UNDATED for an order without a ship date; undefined if orders are sorted by id. */
-  readonly time?: bigint | undefined;
+  readonly sortKey: SortKey;
   readonly id: OrderId;
 }
 
@@ -82,23 +93,24 @@ export const MAX_ROWS_COUNTED = MAX_ROWS_READ;
  * matches.
  */
 export function dividedFilter(
-  { statuses, petId, reference, ...times }: OrderFilter,
+  { statuses, petId, reference, referencePrefix, ...times }: OrderFilter,
   sort: Sort,
 ): { readonly range: OrderFilter; readonly rest: OrderFilter; readonly isSelective: boolean } {
-  const { shipDateFrom, shipDateBefore, placedFrom, placedBefore } = times;
-  const [named, ships] = [
-    { petId, reference },
-    { shipDateFrom, shipDateBefore },
-  ];
-  const placed = { placedFrom, placedBefore };
-  const range = { id: named, shipDate: ships, placedAt: placed }[sort];
-  const rest = {
-    statuses,
-    ...(sort !== 'id' && named),
-    ...(sort !== 'shipDate' && ships),
-    ...(sort !== 'placedAt' && placed),
+  const { shipDateFrom, shipDateBefore, placedFrom, placedBefore, updatedFrom, updatedBefore } =
+    times;
+  const ranges: Record<Sort, OrderFilter> = {
+    id: { petId, reference },
+    placedAt: { placedFrom, placedBefore },
+    updatedAt: { updatedFrom, updatedBefore },
+    shipDate: { shipDateFrom, shipDateBefore },
+    reference: { referencePrefix },
   };
-  return { range, rest, isSelective: Object.values(rest).some((each) => each !== undefined) };
+  const { [sort]: range, ...others } = ranges;
+  const rest = Object.assign({ statuses }, ...Object.values(others)) as OrderFilter;
+  // By the time of change, events that were not the last ones of their orders are read too.
+  const isSelective =
+    sort === 'updatedAt' || Object.values(rest).some((each) => each !== undefined);
+  return { range, rest, isSelective };
 }
 
 /**
@@ -106,10 +118,11 @@ export function dividedFilter(
  * the status, which the counters answer.
  */
 export function narrowestSort(filter: OrderFilter): Sort | undefined {
-  const { petId, reference, shipDateFrom, shipDateBefore, placedFrom, placedBefore } = filter;
-  if (petId !== undefined || reference !== undefined) return 'id';
-  if (shipDateFrom !== undefined || shipDateBefore !== undefined) return 'shipDate';
-  return placedFrom !== undefined || placedBefore !== undefined ? 'placedAt' : undefined;
+  const narrowFirst: readonly Sort[] = ['id', 'reference', 'shipDate', 'updatedAt', 'placedAt'];
+  return narrowFirst.find((sort) => {
+    const { range } = dividedFilter(filter, sort);
+    return Object.values(range).some((each) => each !== undefined);
+  });
 }
 
 /** Returns the counters of a store for the statuses of a filter. */
@@ -127,8 +140,44 @@ export function countsOf(
 }
 
 /** Returns the place of an order. */
-export function placeOf({ id, shipDate, placedAt }: OrderRecord, sort: Sort): PagePlace {
-  if (sort === 'id') return { id };
-  if (sort === 'placedAt') return { time: BigInt(placedAt), id };
-  return { time: shipDate === undefined ? UNDATED : BigInt(shipDate), id };
+export function placeOf(order: OrderRecord, sort: Sort): PagePlace {
+  return { sortKey: sortKeyOf(order, sort), id: order.id };
 }
+
+function sortKeyOf(order: OrderRecord, sort: Sort): SortKey {
+  switch (sort) {
+    case 'id':
+      return [];
+    case 'placedAt':
+      return [BigInt(order.placedAt)];
+    case 'updatedAt':
+      return [BigInt(order.updatedAt), order.revision];
+    case 'shipDate':
+      return [order.shipDate === undefined ? UNDATED : BigInt(order.shipDate)];
+    case 'reference':
+      return [order.reference!];
+  }
+}
+
+/** A range of texts. */
+interface TextRange {
+  /** Inclusive. */
+  readonly from: string;
+  /** Exclusive; undefined if all later texts are in the range. */
+  readonly before: string | undefined;
+}
+
+/** Returns the range of the texts that begin with a prefix, sorted by code points, which is how UTF-8 sorts them. */
+export function prefixRange(prefix: string): TextRange {
+  const points = Array.from(prefix, (each) => each.codePointAt(0)!);
+  while (points.at(-1) === LAST_CODE_POINT) points.pop();
+  const last = points.pop();
+  if (last === undefined) return { from: prefix, before: undefined };
+  // Surrogates are no code points of a text.
+  const next = last + 1 === FIRST_SURROGATE ? LAST_SURROGATE + 1 : last + 1;
+  return { from: prefix, before: String.fromCodePoint(...points, next) };
+}
+
+const LAST_CODE_POINT = 0x10ffff;
+const FIRST_SURROGATE = 0xd800;
+const LAST_SURROGATE = 0xdfff;

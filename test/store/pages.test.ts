@@ -28,6 +28,9 @@ import { ENGINES, open, place, testStore } from './engines.ts';
 
 const ids = fc.bigInt({ min: 1n, max: 12n });
 
+/** In the order of their code points, which is another one than that of UTF-16. */
+const REFERENCES = ['B', 'a', 'aB', 'ab', 'ab ', 'ab\ue000', 'ab\u{10000}', 'ab\u{10ffff}c', 'b'];
+
 /** Commands on few orders, so that most of them meet. */
 const command: fc.Arbitrary<OrderCommand> = fc.oneof(
   fc.record({ id: ids, order: anyOrder }).map(
@@ -37,6 +40,7 @@ const command: fc.Arbitrary<OrderCommand> = fc.oneof(
       order: {
         ...order,
         ...{ id, petId: id % 3n, shipDate: order.shipDate && Math.abs(order.shipDate) % 5 },
+        reference: order.reference && REFERENCES[order.reference.length % REFERENCES.length],
       },
     }),
   ),
@@ -53,26 +57,35 @@ const filter: fc.Arbitrary<OrderFilter> = fc.record({
   petId: fc.option(fc.bigInt({ min: 0n, max: 2n }), { nil: undefined }),
   shipDateFrom: fc.option(fc.nat(4), { nil: undefined }),
   shipDateBefore: fc.option(fc.nat(5), { nil: undefined }),
+  referencePrefix: fc.option(fc.constantFrom('a', 'ab', 'ab\u{10ffff}', '\u{10ffff}'), {
+    nil: undefined,
+    freq: 1,
+  }),
 });
 
-/** Bounds of the time at which orders were placed, as parts of the time that the test has taken until then. */
-const placedIn = fc.record({
+/** Bounds of a time of the orders, as parts of the time that the test has taken until then. */
+const timesIn = fc.record({
   from: fc.option(fc.integer({ min: 0, max: 10 }), { nil: undefined }),
   before: fc.option(fc.integer({ min: 0, max: 11 }), { nil: undefined }),
 });
 
 function matches(
-  { status, petId, shipDate, placedAt }: OrderRecord,
+  { status, petId, shipDate, placedAt, updatedAt, reference }: OrderRecord,
   {
     statuses,
     petId: pet,
+    referencePrefix,
     shipDateFrom,
     shipDateBefore,
     placedFrom = 0,
     placedBefore = Number.POSITIVE_INFINITY,
+    updatedFrom = 0,
+    updatedBefore = Number.POSITIVE_INFINITY,
   }: OrderFilter,
 ): boolean {
   if (placedAt < placedFrom || placedAt >= placedBefore) return false;
+  if (updatedAt < updatedFrom || updatedAt >= updatedBefore) return false;
+  if (referencePrefix !== undefined && !reference?.startsWith(referencePrefix)) return false;
   if (statuses !== undefined && !statuses.includes(status)) return false;
   if (pet !== undefined && petId !== pet) return false;
   if (shipDateFrom !== undefined && !(shipDate !== undefined && shipDate >= shipDateFrom)) {
@@ -83,13 +96,19 @@ function matches(
 
 /** Orders by a sort order, then by id. */
 function sorted(orders: readonly OrderRecord[], sort: Sort, isDescending: boolean): OrderRecord[] {
-  const timeOf = (order: OrderRecord) => placeOf(order, sort).time ?? 0n;
-  const isBefore = (a: OrderRecord, b: OrderRecord) =>
-    timeOf(a) < timeOf(b) || (timeOf(a) === timeOf(b) && a.id < b.id);
+  const keysOf = (order: OrderRecord) => {
+    const { sortKey, id } = placeOf(order, sort);
+    return [...sortKey.map((key) => (typeof key === 'string' ? REFERENCES.indexOf(key) : key)), id];
+  };
+  const isBefore = (a: OrderRecord, b: OrderRecord) => {
+    const [one, other] = [keysOf(a), keysOf(b)];
+    const index = one.findIndex((key, at) => key !== other[at]);
+    return index !== -1 && one[index]! < other[index]!;
+  };
   const ascending = orders.toSorted((a, b) => (isBefore(a, b) ? -1 : 1));
   if (!isDescending) return ascending;
   // Orders without a ship date are last, in either order.
-  const isUndated = (order: OrderRecord) => timeOf(order) === UNDATED;
+  const isUndated = (order: OrderRecord) => placeOf(order, sort).sortKey[0] === UNDATED;
   const descending = ascending.reverse();
   return [...descending.filter((each) => !isUndated(each)), ...descending.filter(isUndated)];
 }
@@ -171,21 +190,27 @@ for (const { name, newDatabase } of ENGINES) {
         isDescending,
         sort,
         placed,
+        updated,
         ...rest
       }: {
         limit: number;
         isDescending: boolean;
         sort: Sort;
         placed: { from: number | undefined; before: number | undefined };
+        updated: { from: number | undefined; before: number | undefined };
         chosen: OrderFilter;
       },
     ) => {
       const now = Date.now();
-      const partOf = (part: number) => begun + Math.round(((now - begun) * part) / 10);
+      const partOf = (part: number | undefined) =>
+        part === undefined ? undefined : begun + Math.round(((now - begun) * part) / 10);
+      const { referencePrefix = sort === 'reference' ? 'ab' : undefined } = rest.chosen;
       const chosen = {
-        ...rest.chosen,
-        placedFrom: placed.from === undefined ? undefined : partOf(placed.from),
-        placedBefore: placed.before === undefined ? undefined : partOf(placed.before),
+        ...{ ...rest.chosen, referencePrefix },
+        placedFrom: partOf(placed.from),
+        placedBefore: partOf(placed.before),
+        updatedFrom: partOf(updated.from),
+        updatedBefore: partOf(updated.before),
       };
       const pages: OrderPage[] = [];
       runs += 1n;
@@ -196,8 +221,9 @@ for (const { name, newDatabase } of ENGINES) {
         const page = await store.page({ filter: chosen, sort, isDescending, after, limit });
         pages.push(page);
         after = page.next;
-        // A shipment changes the ship date, and with it the place of the order.
-        const commands = sort === 'shipDate' ? undefined : writes.shift();
+        // A change can move an order to another place.
+        const isMoved = sort === 'shipDate' || sort === 'updatedAt';
+        const commands = isMoved ? undefined : writes.shift();
         if (commands !== undefined) await store.apply(commands);
       } while (after !== undefined);
       const changes = await readFeed(store, 100);
@@ -258,10 +284,11 @@ for (const { name, newDatabase } of ENGINES) {
       limit: fc.integer({ min: 1, max: 6 }),
       isDescending: fc.boolean(),
       sort: fc.constantFrom(...SORTS),
-      placed: placedIn,
+      placed: timesIn,
+      updated: timesIn,
       chosen: filter,
     });
-    await fc.assert(fc.asyncProperty(transactions, walk, property), { numRuns: 60 });
+    await fc.assert(fc.asyncProperty(transactions, walk, property), { numRuns: 100 });
   });
 
   test(`${name}: a page is one snapshot, however many rows are examined while orders change`, async (t) => {
@@ -305,7 +332,7 @@ for (const { name, newDatabase } of ENGINES) {
         [false, INT64_MAX],
         [true, INT64_MIN],
       ] as const) {
-        const query = { filter, isDescending, after: { id }, limit: 5 };
+        const query = { filter, isDescending, after: { sortKey: [], id }, limit: 5 };
         const { orders, next } = await store.page(query);
         assert.deepEqual([orders, next], [[], undefined]);
       }

@@ -67,6 +67,8 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '021-rotated-keys.sqlite.sql': '15770628fc956d2e',
   '022-former-secret-index.postgres.sql': '6f5118d32c567244',
   '022-former-secret-index.sqlite.sql': '6f5118d32c567244',
+  '023-reference-prefixes.postgres.sql': '4d729240d9cce361',
+  '023-reference-prefixes.sqlite.sql': 'bd6ece3aad9ba064',
 };
 
 test('no migration that has landed is changed', () => {

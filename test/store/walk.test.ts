@@ -12,28 +12,44 @@ test('SQLite: every part of a walk after a position seeks its index, whatever th
   await open(t, `sqlite:${path}`, 'migration');
   const db = new DatabaseSync(path, { readOnly: true });
   t.after(() => db.close());
-  const positions = [
-    [{ time: 5n, id: 1n }, undefined],
-    [
-      { time: 5n, id: 1n },
-      { time: 5n, id: 9n },
+  /** A place in each index, and later ones: with the same sort key, and with another. */
+  const places = {
+    shipDate: [
+      { sortKey: [5n], id: 1n },
+      { sortKey: [5n], id: 9n },
+      { sortKey: [8n], id: 2n },
     ],
-    [
-      { time: 5n, id: 1n },
-      { time: 8n, id: 2n },
+    placedAt: [
+      { sortKey: [5n], id: 1n },
+      { sortKey: [5n], id: 9n },
+      { sortKey: [8n], id: 2n },
     ],
-  ] as const;
+    updatedAt: [
+      { sortKey: [5n, 1n], id: 1n },
+      { sortKey: [5n, 1n], id: 9n },
+      { sortKey: [5n, 2n], id: 2n },
+      { sortKey: [8n, 3n], id: 2n },
+    ],
+    reference: [
+      { sortKey: ['PO-1'], id: 1n },
+      { sortKey: ['PO-1'], id: 9n },
+      { sortKey: ['PO-2'], id: 2n },
+    ],
+  } as const;
   const filters: PageQuery['filter'][] = [
     { statuses: ['pending'] },
     { shipDateFrom: 1, shipDateBefore: 9, petId: 1n },
     { placedFrom: 1, placedBefore: 9 },
+    { updatedFrom: 1, updatedBefore: 9 },
   ];
-  for (const sort of ['shipDate', 'placedAt'] as const) {
+  for (const sort of ['shipDate', 'placedAt', 'updatedAt', 'reference'] as const) {
+    const [begin, ...later] = places[sort];
     for (const isDescending of [false, true]) {
-      for (const filter of filters) {
-        for (const [first, second] of positions) {
-          const isSwapped = isDescending && second !== undefined;
-          const [after, last] = isSwapped ? [second, first] : [first, second];
+      for (const each of filters) {
+        for (const end of [undefined, ...later]) {
+          const filter = { ...each, referencePrefix: 'PO' };
+          const isSwapped = isDescending && end !== undefined;
+          const [after, last] = isSwapped ? [end, begin] : [begin, end];
           const walk = walkOf({ filter, sort, isDescending });
           const parts = partsBetween(walk, after, last);
           assert.ok(parts.length > 0);
@@ -43,7 +59,10 @@ test('SQLite: every part of a walk after a position seeks its index, whatever th
             const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
             const details = plan.map(({ detail }) => String(detail)).join('; ');
             assert.match(details, /^SEARCH /, `${sql}: ${details}`);
-            assert.doesNotMatch(details, /TEMP B-TREE/, `${sql}: ${details}`);
+            // By the time of change, the events of one revision are sorted, at most 10,000.
+            const ofRevision = /TEMP B-TREE FOR LAST TERM|\(at=\? AND revision=\?\).* TEMP B-TREE/;
+            const isSorted = details.includes('TEMP B-TREE') && !ofRevision.test(details);
+            assert.ok(!isSorted, `${sql}: ${details}`);
           }
         }
       }

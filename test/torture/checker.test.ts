@@ -13,7 +13,7 @@ function change(revision: number, type: Change['type'], order: number, by?: stri
     ...{ entry: `${order}:${status}`, listed: `${order}:${status}`, head: `head-${revision}` },
     // The first order has no ship date.
     ...{ placedAt: `at ${9 - order}`, shipDate: order === 1 ? undefined : `on ${order}` },
-    reference: undefined,
+    ...{ updatedAt: `at ${5 - revision}`, reference: order === 1 ? 'r1' : undefined },
     detail: undefined,
   };
 }
@@ -78,7 +78,11 @@ test('a history that happened one after another has no contradictions', () => {
     { type: 'export', revision: 3, orders: 'cancelled:1:cancelled pending:2:pending' },
     { ...PAGE, sort: 'placedAt', orders: '2:shipped 1:cancelled' },
     { ...PAGE, sort: 'shipDate', orders: '2:shipped 1:cancelled' },
-    { ...PAGE, sort: 'placedAt', after: { time: 'at 7', id: 2n }, orders: '1:cancelled' },
+    { ...PAGE, sort: 'updatedAt', orders: '2:shipped 1:cancelled' },
+    { ...PAGE, updatedFrom: 'at 2', orders: '1:cancelled' },
+    { ...PAGE, updatedBefore: 'at 2', orders: '2:shipped' },
+    { ...PAGE, referencePrefix: 'r', sort: 'reference', orders: '1:cancelled' },
+    { ...PAGE, sort: 'placedAt', after: { key: 'at 7', id: 2n }, orders: '1:cancelled' },
     {
       ...{ type: 'activity', revision: 4, from: 2, before: 4 },
       counts: '1 placed, 1 cancelled, 0 shipped; a: 1 placed, 1 cancelled, 0 shipped',

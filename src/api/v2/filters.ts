@@ -6,15 +6,24 @@ import type { OrderFilter } from '../../store/pages.ts';
 type FilterParameters = Operations['countOrders']['parameters'];
 
 /** Returns the same filter for all spellings of its parameters. */
-export function filterOf({ status, petId, reference, ...times }: FilterParameters): OrderFilter {
+export function filterOf({
+  status,
+  petId,
+  reference,
+  referencePrefix,
+  ...times
+}: FilterParameters): OrderFilter {
   return {
     statuses: status && [...new Set(status)].sort(),
     petId,
     reference,
+    referencePrefix,
     shipDateFrom: timeOf(times.shipDateFrom),
     shipDateBefore: timeOf(times.shipDateBefore),
     placedFrom: timeOf(times.placedFrom),
     placedBefore: timeOf(times.placedBefore),
+    updatedFrom: timeOf(times.updatedFrom),
+    updatedBefore: timeOf(times.updatedBefore),
   };
 }
 

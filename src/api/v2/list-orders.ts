@@ -2,7 +2,7 @@ import type { Json } from '../../../protocol/exact-json.ts';
 import type { Operations } from '../../../protocol/generated/operations.ts';
 import type { OrderPage as PageRecord } from '../../../protocol/generated/records.ts';
 import { positionText } from '../../../protocol/history.ts';
-import { refuse } from '../../http/request/reply.ts';
+import { invalid, refuse } from '../../http/request/reply.ts';
 import { storeEtags } from '../../records/etags.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
 import { pageCursor, parsePageCursor } from '../../records/page-cursors.ts';
@@ -15,6 +15,10 @@ type Parameters = Operations['listOrders']['parameters'];
 
 /** GET /store/orders: a page of the orders that match all filters. */
 export const listOrders = operation('listOrders', async (call, { store }) => {
+  const { sort, referencePrefix } = call.parameters;
+  if (sort === 'reference' && referencePrefix === undefined) {
+    return invalid('parameter_invalid', [WITHOUT_PREFIX]);
+  }
   const query = queryOf(call.parameters);
   if (query === undefined) return refuse('cursor_invalid');
   const page = await store.page(query);
@@ -24,15 +28,20 @@ export const listOrders = operation('listOrders', async (call, { store }) => {
   return pageReply(call, etags, () => pageJson(page, next), link);
 });
 
+/** Orders need not have a reference. */
+const WITHOUT_PREFIX = { parameter: 'sort', detail: 'reference is only for referencePrefix' };
+
 /** Returns undefined if the cursor belongs to other filters. */
 function queryOf({
-  sort = 'id',
+  sort,
   direction,
   limit = DEFAULT_LIMIT,
   cursor,
   ...filters
 }: Parameters): PageQuery | undefined {
-  const walk = { filter: filterOf(filters), sort, isDescending: direction === 'desc' };
+  const filter = filterOf(filters);
+  const byDefault = filter.referencePrefix === undefined ? 'id' : 'reference';
+  const walk = { filter, sort: sort ?? byDefault, isDescending: direction === 'desc' };
   let after: PagePlace | undefined;
   if (cursor !== undefined) {
     after = parsePageCursor(cursor, walk);

@@ -11,12 +11,14 @@ import {
   type OrderPage,
   type PageQuery,
   placeOf,
+  prefixRange,
   type Sort,
+  type SortKey,
   UNDATED,
 } from '../pages.ts';
 import { type MovedOption, StoreUnavailable } from '../store.ts';
 import { HEADS_NOT_COMPUTED } from '../tables/heads.ts';
-import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
+import { IS_LAST_EVENT, ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import type { Row, Value } from '../tables/session.ts';
 import { expectNotMovedAway, readStatus, requireStoreRow } from '../tables/store-row.ts';
 import { arrayOf } from './database/arrays.ts';
@@ -47,19 +49,18 @@ export async function readPage(session: Session, query: PageQuery): Promise<Orde
   const rows = await session.query(pageStatement(query), [
     rowCount,
     limit + 1,
-    after?.time ?? null,
-    after?.id ?? null,
+    ...placeValues(sort, after),
     ...filterValues(query.filter),
   ]);
-  const ends = requireStoreRow(rows[0]).slice(RECORD_WIDTH + 2);
-  const [time, id, looked] = ends;
-  const position = positionFromRow(ends.slice(3));
+  const width = WALKS[sort].columns.length;
+  const ends = requireStoreRow(rows[0]).slice(RECORD_WIDTH + width);
+  const [looked, ...position] = ends.slice(width);
   const found = rows.filter(([id]) => id !== null).map(recordFromRow);
-  const orders = found.slice(0, limit);
-  if (found.length > limit) return { orders, next: placeOf(orders.at(-1)!, sort), position };
-  const isEnd = Number(looked) < rowCount;
-  const next = { ...(sort !== 'id' && { time: time as bigint }), id: id as OrderId };
-  return { orders, next: isEnd ? undefined : next, position };
+  const page = { orders: found.slice(0, limit), position: positionFromRow(position) };
+  if (found.length > limit) return { ...page, next: placeOf(page.orders.at(-1)!, sort) };
+  if (Number(looked) < rowCount) return { ...page, next: undefined };
+  const sortKey = ends.slice(0, width - 1) as SortKey;
+  return { ...page, next: { sortKey, id: ends[width - 1] as OrderId } };
 }
 
 /** See Store.count. One statement, so one snapshot. */
@@ -74,7 +75,8 @@ export async function countOrders(session: Session, filter: OrderFilter): Promis
     if (head === undefined) throw new StoreUnavailable(HEADS_NOT_COMPUTED, 'schema');
     return { orders: countsOf(filter, orders), isExact: true, position: { revision, head } };
   }
-  const values = [MAX_ROWS_COUNTED + 1, null, null, null, ...filterValues(filter)];
+  const place = placeValues(sort, undefined);
+  const values = [MAX_ROWS_COUNTED + 1, null, ...place, ...filterValues(filter)];
   const [row] = await session.query(countStatement(filter, sort), values);
   const [looked, pending, shipped, cancelled, ...position] = requireStoreRow(row);
   return {
@@ -90,10 +92,12 @@ export async function countOrders(session: Session, filter: OrderFilter): Promis
 
 const PLACED_AT =
   '(SELECT at FROM order_events WHERE order_id = orders.id ORDER BY revision LIMIT 1)';
+const UPDATED_AT =
+  '(SELECT at FROM order_events WHERE order_id = orders.id AND revision = orders.revision LIMIT 1)';
 
 /** The columns expected by `recordFromRow`, of an order in `orders`. */
 const RECORD_COLUMNS = `${ORDER_COLUMNS}, revision,
-  (SELECT at FROM order_events WHERE order_id = orders.id AND revision = orders.revision LIMIT 1),
+  ${UPDATED_AT},
   ${PLACED_AT}`;
 
 /** Number of RECORD_COLUMNS. */
@@ -113,47 +117,85 @@ function recordFromRow(row: Row): OrderRecord {
 const ORDERS = `SELECT found.*, store.moved_to, ${ON_STANDBY} FROM store
     LEFT JOIN (SELECT ${RECORD_COLUMNS} FROM orders WHERE id = ANY ($1::bigint[])) AS found ON true`;
 
-/** The rows of an index with their orders, and the columns of the position: a time, and the id. */
-const WALKS: Readonly<Record<Sort, readonly [from: string, time: string, id: string]>> = {
-  id: ['orders', 'NULL::bigint', 'orders.id'],
-  shipDate: ['orders', `coalesce(ship_date, ${UNDATED})`, 'orders.id'],
-  placedAt: [
-    "(SELECT at, order_id FROM order_events WHERE type = 'placed') AS placed JOIN orders ON orders.id = placed.order_id",
-    'placed.at',
-    'placed.order_id',
-  ],
-};
-
-/** $5 to $11 of `rowsRead`. */
-function filterValues({ statuses, petId, reference, ...times }: OrderFilter): Value[] {
-  const { shipDateFrom, shipDateBefore, placedFrom, placedBefore } = times;
-  return [
-    statuses === undefined ? null : arrayOf(statuses),
-    petId ?? null,
-    reference ?? null,
-    ...[shipDateFrom ?? null, shipDateBefore ?? null, placedFrom ?? null, placedBefore ?? null],
-  ];
+/** The rows of an index with their orders. */
+interface Walk {
+  readonly from: string;
+  /** The columns of a place: those of its sort key, and the id. */
+  readonly columns: readonly string[];
+  /** The parameters that have the values of a place. */
+  readonly place: readonly string[];
+  /** What rows with the same place are sorted by. */
+  readonly further?: string;
 }
 
-/** Returns the condition on a time; all parameters are named, since the statement must have them all. */
-function timeIn(column: string, from: string, before: string): string {
-  return `(${from}::bigint IS NULL OR ${column} >= ${from}::bigint) AND (${before}::bigint IS NULL OR ${column} < ${before}::bigint)`;
+const SHIP_DATE = `coalesce(ship_date, ${UNDATED})`;
+/** Sorted by code points, whatever the collation of the database. */
+const REFERENCE = '(orders.reference COLLATE "C")';
+
+const WALKS: Readonly<Record<Sort, Walk>> = {
+  id: { from: 'orders', columns: ['orders.id'], place: ['$4'] },
+  placedAt: {
+    from: "(SELECT at, order_id FROM order_events WHERE type = 'placed') AS placed JOIN orders ON orders.id = placed.order_id",
+    columns: ['placed.at', 'placed.order_id'],
+    place: ['$3', '$4'],
+  },
+  updatedAt: {
+    // Events that were not the last ones of their orders have no order. The limit makes the planner look up each order by its id.
+    from: `order_events AS changed LEFT JOIN LATERAL (
+      SELECT * FROM orders WHERE ${IS_LAST_EVENT} LIMIT 1) AS orders ON true`,
+    columns: ['changed.at', 'changed.revision', 'changed.order_id'],
+    place: ['$3', '$5', '$4'],
+    // An order that was placed and changed in one revision has two rows. A page may end after the first one, which has the order.
+    further: "changed.type = 'placed'",
+  },
+  shipDate: { from: 'orders', columns: [SHIP_DATE, 'orders.id'], place: ['$3', '$4'] },
+  reference: { from: 'orders', columns: [REFERENCE, 'orders.id'], place: ['$6', '$4'] },
+};
+
+/**
+ * All parameters, with their types: every statement has them all, so that there are few statements to prepare. $1 is the maximum number of rows
+ * to read, $2 that of orders; $3 to $6 are a place; the others are the filter.
+ */
+const GIVEN = `given AS (SELECT $1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::text,
+  $7::text[], $8::bigint, $9::text, $10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::bigint, $16::text, $17::text)`;
+
+/** $3 to $6. */
+function placeValues(sort: Sort, after: PageQuery['after']): Value[] {
+  const values = after === undefined ? [] : [...after.sortKey, after.id];
+  const { place } = WALKS[sort];
+  return ['$3', '$4', '$5', '$6'].map((parameter) => values[place.indexOf(parameter)] ?? null);
+}
+
+/** $7 to $17. */
+function filterValues(filter: OrderFilter): Value[] {
+  const { statuses, petId, reference, referencePrefix } = filter;
+  const range = referencePrefix === undefined ? undefined : prefixRange(referencePrefix);
+  return [
+    statuses === undefined ? null : arrayOf(statuses),
+    ...[petId, reference],
+    ...[filter.shipDateFrom, filter.shipDateBefore],
+    ...[filter.placedFrom, filter.placedBefore],
+    ...[filter.updatedFrom, filter.updatedBefore],
+    ...[range?.from, range?.before],
+  ].map((each) => each ?? null);
+}
+
+/** Returns the condition on a value that a parameter may limit. */
+function unlessNull(parameter: string, condition: string): string {
+  return `(${parameter} IS NULL OR ${condition} ${parameter})`;
 }
 
 /**
- * Returns a query for the rows that a page or a count reads, with time_of and id_of, and whether they match. $1 is their maximum number; they
- * follow ($3, $4).
+ * Returns a query for the rows that a page or a count reads, with the columns of their places, key_0 and so on. They follow the place, if there is
+ * one.
  */
 function rowsRead(query: Omit<PageQuery, 'limit'>): string {
   const { after } = query;
-  const [, time] = WALKS.shipDate;
-  if (!hasUndatedLast(query)) return segment(query, { isContinued: after !== undefined });
-  const isUndated = `${time} = ${UNDATED}`;
-  if (after?.time === UNDATED) return segment(query, { isContinued: true, condition: isUndated });
-  const dated = segment(query, {
-    isContinued: after !== undefined,
-    condition: `${time} < ${UNDATED}`,
-  });
+  const isContinued = after !== undefined;
+  if (!hasUndatedLast(query)) return segment(query, { isContinued });
+  const isUndated = `${SHIP_DATE} = ${UNDATED}`;
+  if (after?.sortKey[0] === UNDATED) return segment(query, { isContinued, condition: isUndated });
+  const dated = segment(query, { isContinued, condition: `${SHIP_DATE} < ${UNDATED}` });
   const undated = segment(query, {
     isContinued: false,
     condition: isUndated,
@@ -165,7 +207,7 @@ function rowsRead(query: Omit<PageQuery, 'limit'>): string {
 
 /** Which rows of a walk are read. */
 interface Segment {
-  /** Whether it begins after a position. */
+  /** Whether it begins after the place. */
   readonly isContinued: boolean;
   readonly condition?: string;
   readonly limit?: string;
@@ -176,59 +218,83 @@ function segment(
   { isContinued, condition = 'true', limit = '$1' }: Segment,
 ): string {
   const { range } = dividedFilter(filter, sort);
-  const [from, time, id] = WALKS[sort];
+  const { from, columns, place, further } = WALKS[sort];
+  const [first] = columns;
   const direction = isDescending ? 'DESC' : 'ASC';
-  const later = isDescending ? '<' : '>';
-  const columns = sort === 'id' ? [id] : [time, id];
-  // Every parameter must have a type, even if it is not used.
-  const begin = !isContinued
-    ? '($3::bigint IS NULL OR true) AND ($4::bigint IS NULL OR true)'
-    : sort === 'id'
-      ? `$3::bigint IS NULL AND ${id} ${later} $4::bigint`
-      : `(${columns.join()}) ${later} ($3::bigint, $4::bigint)`;
+  const isBefore = range.referencePrefix && prefixRange(range.referencePrefix).before !== undefined;
   const conditions = [
-    ...[begin, condition],
-    ...(range.petId === undefined ? [] : ['pet_id = $6::bigint']),
-    ...(range.reference === undefined ? [] : ['orders.reference = $7::text']),
-    ...(range.shipDateFrom === undefined ? [] : [`${time} >= $8::bigint AND ${time} < ${UNDATED}`]),
-    ...(range.shipDateBefore === undefined ? [] : [`${time} < $9::bigint`]),
-    ...(range.placedFrom === undefined ? [] : [`${time} >= $10::bigint`]),
-    ...(range.placedBefore === undefined ? [] : [`${time} < $11::bigint`]),
+    condition,
+    ...(isContinued ? [`(${columns.join()}) ${isDescending ? '<' : '>'} (${place.join()})`] : []),
+    ...(range.petId === undefined ? [] : ['pet_id = $8']),
+    ...(range.reference === undefined ? [] : [`${REFERENCE} = $9`]),
+    ...(range.shipDateFrom === undefined ? [] : [`${first} >= $10 AND ${first} < ${UNDATED}`]),
+    ...(range.shipDateBefore === undefined ? [] : [`${first} < $11`]),
+    ...(range.placedFrom === undefined ? [] : [`${first} >= $12`]),
+    ...(range.placedBefore === undefined ? [] : [`${first} < $13`]),
+    ...(range.updatedFrom === undefined ? [] : [`${first} >= $14`]),
+    ...(range.updatedBefore === undefined ? [] : [`${first} < $15`]),
+    ...(range.referencePrefix === undefined ? [] : [`${first} >= $16`]),
+    ...(isBefore ? [`${first} < $17`] : []),
   ];
-  return `SELECT orders.*, ${time} AS time_of, ${id} AS id_of FROM ${from}
-    WHERE ${conditions.join(' AND ')} ORDER BY ${columns.map((each) => `${each} ${direction}`).join()} LIMIT ${limit}`;
+  const order = [...columns.map((each) => `${each} ${direction}`), ...(further ? [further] : [])];
+  const keys = columns.map((each, index) => `${each} AS key_${index}`);
+  return `SELECT orders.*, ${keys.join()} FROM ${from}
+    WHERE ${conditions.join(' AND ')} ORDER BY ${order.join()} LIMIT ${limit}`;
 }
 
 /** The condition on a row of `rowsRead`, as "orders", without the conditions that its range has applied. */
 function matching({ filter, sort = 'id' }: Pick<PageQuery, 'filter' | 'sort'>): string {
-  const { placedFrom, placedBefore } = dividedFilter(filter, sort).rest;
-  const placedAt = placedFrom === undefined && placedBefore === undefined ? undefined : PLACED_AT;
-  return `($5::text[] IS NULL OR status = ANY ($5::text[])) AND ($6::bigint IS NULL OR pet_id = $6::bigint)
-    AND ($7::text IS NULL OR orders.reference = $7::text) AND ${timeIn('ship_date', '$8', '$9')}
-    AND ${placedAt === undefined ? '($10::bigint IS NULL OR true) AND ($11::bigint IS NULL OR true)' : timeIn(placedAt, '$10', '$11')}`;
+  const { rest } = dividedFilter(filter, sort);
+  const conditions = [
+    'orders.id IS NOT NULL',
+    '($7 IS NULL OR status = ANY ($7))',
+    ...(sort === 'id' ? [] : [unlessNull('$8', 'pet_id ='), unlessNull('$9', `${REFERENCE} =`)]),
+    ...(sort === 'shipDate' ? [] : timesIn('ship_date', '$10', '$11')),
+    ...(isSome(rest.placedFrom, rest.placedBefore) ? timesIn(PLACED_AT, '$12', '$13') : []),
+    ...(isSome(rest.updatedFrom, rest.updatedBefore) ? timesIn(UPDATED_AT, '$14', '$15') : []),
+    ...(sort === 'reference'
+      ? []
+      : [unlessNull('$16', `${REFERENCE} >=`), unlessNull('$17', `${REFERENCE} <`)]),
+  ];
+  return conditions.join(' AND ');
+}
+
+function timesIn(column: string, from: string, before: string): string[] {
+  return [unlessNull(from, `${column} >=`), unlessNull(before, `${column} <`)];
+}
+
+function isSome(...values: readonly unknown[]): boolean {
+  return values.some((each) => each !== undefined);
 }
 
 /**
- * Returns the statement for a page; the materialized queries keep the order. $2 is the maximum number of orders to return. All
- * rows are read, and counted, only if fewer match.
+ * Returns the statement for a page; the materialized queries keep the order. All rows are read, and counted, only if fewer orders than $2 match.
  */
 function pageStatement(query: PageQuery): string {
-  const [direction, reverse] = query.isDescending ? ['DESC', 'ASC'] : ['ASC', 'DESC'];
-  return `WITH looked AS MATERIALIZED (${rowsRead(query)}),
+  const { sort = 'id', isDescending } = query;
+  const keys = WALKS[sort].columns.map((_, index) => `key_${index}`);
+  const isUndated = sort === 'shipDate' ? [`key_0 = ${UNDATED}`] : [];
+  const sorted = (undated: string, direction: string) =>
+    [
+      ...isUndated.map((each) => `${each} ${undated}`),
+      ...keys.map((each) => `${each} ${direction}`),
+    ].join();
+  const [direction, reverse] = isDescending ? ['DESC', 'ASC'] : ['ASC', 'DESC'];
+  return `WITH ${GIVEN}, looked AS MATERIALIZED (${rowsRead(query)}),
       found AS MATERIALIZED (
-        SELECT ${RECORD_COLUMNS}, time_of, id_of FROM looked AS orders WHERE ${matching(query)} LIMIT $2)
+        SELECT ${RECORD_COLUMNS}, ${keys.join()} FROM looked AS orders WHERE ${matching(query)} LIMIT $2)
       SELECT found.*, ends.*, ${POSITION_COLUMNS}
       FROM store LEFT JOIN found ON true
-        LEFT JOIN LATERAL (SELECT time_of, id_of, (SELECT count(*) FROM looked) FROM looked
+        LEFT JOIN LATERAL (SELECT ${keys.join()}, (SELECT count(*) FROM looked) FROM looked
           WHERE (SELECT count(*) FROM found) < $2
-          ORDER BY time_of = ${UNDATED} DESC, time_of ${reverse}, id_of ${reverse} LIMIT 1) AS ends ON true
-      ORDER BY found.time_of = ${UNDATED}, found.time_of ${direction}, found.id_of ${direction}`;
+          ORDER BY ${sorted('DESC', reverse)} LIMIT 1) AS ends ON true
+      ORDER BY ${sorted('ASC', direction).replaceAll('key_', 'found.key_')}`;
 }
 
 /** $2, which a count does not need, is NULL. */
 function countStatement(filter: OrderFilter, sort: Sort): string {
   const count = (status: string) => `(SELECT count(*) FROM found WHERE status = '${status}')`;
-  return `WITH looked AS MATERIALIZED (${rowsRead({ filter, sort, isDescending: true })}),
-      found AS MATERIALIZED (SELECT status FROM looked AS orders WHERE $2::bigint IS NULL AND ${matching({ filter, sort })})
+  return `WITH ${GIVEN}, looked AS MATERIALIZED (${rowsRead({ filter, sort, isDescending: true })}),
+      found AS MATERIALIZED (SELECT status FROM looked AS orders WHERE ${matching({ filter, sort })})
       SELECT (SELECT count(*) FROM looked), ${ORDER_STATUSES.map(count).join()}, ${POSITION_COLUMNS} FROM store`;
 }

@@ -1,13 +1,16 @@
-import { INT64_MAX, INT64_MIN, type OrderId } from '../../domain/order.ts';
+import type { OrderId } from '../../domain/order.ts';
 import {
   dividedFilter,
   hasUndatedLast,
   type OrderFilter,
   type PagePlace,
   type PageQuery,
+  prefixRange,
   type Sort,
+  type SortKey,
   UNDATED,
 } from '../pages.ts';
+import { IS_LAST_EVENT } from '../tables/orders.ts';
 import type { Value } from '../tables/session.ts';
 import type { Session } from './database/session.ts';
 
@@ -31,13 +34,13 @@ export interface Walk {
   readonly index: string;
   /** The same rows, with their orders. */
   readonly orders: string;
-  /** The columns of the position: an id, or a time and an id. */
+  /** The columns of a place: those of its sort key, and the id. */
   readonly columns: readonly string[];
   readonly direction: 'ASC' | 'DESC';
-  /** The conditions on the rows of the index, except the times. */
+  /** The conditions on the rows of the index, except those on the first column. */
   readonly range: readonly Condition[];
-  /** The first and the last time that are read, in each of its segments. */
-  readonly segments: readonly Times[];
+  /** Which values of the first column are read, one segment after the other. */
+  readonly segments: readonly Segment[];
   /** Which of these rows match. */
   readonly rest: readonly Condition[];
   /** Whether rows are read that do not match. */
@@ -45,34 +48,51 @@ export interface Walk {
   readonly rowsPerTurn: number;
 }
 
-/** Both inclusive. */
-interface Times {
-  readonly low: bigint;
-  readonly high: bigint;
+type Key = bigint | string;
+
+/** A range of values; undefined without a bound. */
+interface Segment {
+  /** Inclusive. */
+  readonly from?: Key | undefined;
+  /** Exclusive. */
+  readonly before?: Key | undefined;
 }
 
 const SHIP_DATE = `coalesce(ship_date, ${UNDATED})`;
 const BY_SHIP_DATE = 'orders INDEXED BY orders_by_ship_date';
 const BY_PLACED = 'order_events AS placed INDEXED BY order_events_placed';
+/** The last event of each revision is found by its time, and leads to the others, which have the same time. */
+const BY_UPDATED = `order_events AS last INDEXED BY revisions_by_time
+  CROSS JOIN order_events AS changed ON changed.revision = last.revision`;
+const BY_REFERENCE = 'orders INDEXED BY orders_by_reference';
 
 const INDEXES: Readonly<Record<Sort, Pick<Walk, 'index' | 'orders' | 'columns'>>> = {
   id: { index: 'orders', orders: 'orders', columns: ['id'] },
-  shipDate: { index: BY_SHIP_DATE, orders: BY_SHIP_DATE, columns: [SHIP_DATE, 'id'] },
   placedAt: {
     index: BY_PLACED,
     orders: `${BY_PLACED} CROSS JOIN orders ON orders.id = placed.order_id`,
     columns: ['placed.at', 'placed.order_id'],
   },
+  updatedAt: {
+    index: BY_UPDATED,
+    orders: `${BY_UPDATED} CROSS JOIN orders ON ${IS_LAST_EVENT}`,
+    columns: ['last.at', 'last.revision', 'changed.order_id'],
+  },
+  shipDate: { index: BY_SHIP_DATE, orders: BY_SHIP_DATE, columns: [SHIP_DATE, 'id'] },
+  reference: { index: BY_REFERENCE, orders: BY_REFERENCE, columns: ['reference', 'id'] },
 };
 
 export function walkOf({ filter, sort = 'id', isDescending }: Omit<PageQuery, 'limit'>): Walk {
   const { range, rest, isSelective } = dividedFilter(filter, sort);
-  const isJoined = [rest.placedFrom, rest.placedBefore].some((each) => each !== undefined);
+  const { placedFrom, placedBefore, updatedFrom, updatedBefore } = rest;
+  const isJoined = [placedFrom, placedBefore, updatedFrom, updatedBefore].some(
+    (each) => each !== undefined,
+  );
   return {
     ...INDEXES[sort],
     direction: isDescending ? 'DESC' : 'ASC',
     range: rangeOf(range, sort),
-    segments: segmentsOf(timeRange(range, sort), hasUndatedLast({ filter, sort, isDescending })),
+    segments: segmentsOf(range, sort, hasUndatedLast({ filter, sort, isDescending })),
     rest: restOf(rest),
     isSelective,
     rowsPerTurn: sort === 'id' && !isJoined ? ROWS_PER_TURN : JOINED_PER_TURN,
@@ -81,56 +101,72 @@ export function walkOf({ filter, sort = 'id', isDescending }: Omit<PageQuery, 'l
 
 function rangeOf({ petId, reference }: OrderFilter, sort: Sort): Condition[] {
   if (sort === 'placedAt') return [["placed.type = 'placed'"]];
+  if (sort === 'updatedAt') return [['last.head IS NOT NULL']];
   const named: Condition[] = reference === undefined ? [] : [['reference = ?', reference]];
   // "+" keeps the planner from using the index of pets: the index of references finds fewer orders.
   const column = reference === undefined ? 'pet_id' : '+pet_id';
   return petId === undefined ? named : [[`${column} = ?`, petId], ...named];
 }
 
-function timeRange(filter: OrderFilter, sort: Sort): Times {
-  const { shipDateFrom, shipDateBefore, placedFrom, placedBefore } = filter;
-  const [from, before] =
-    sort === 'placedAt' ? [placedFrom, placedBefore] : [shipDateFrom, shipDateBefore];
-  const isDated = sort === 'shipDate' && from !== undefined;
-  return {
-    low: from === undefined ? INT64_MIN : BigInt(from),
-    high: before === undefined ? (isDated ? UNDATED - 1n : INT64_MAX) : BigInt(before) - 1n,
-  };
+/** @param isDivided whether the orders without a ship date come last although the index has them first */
+function segmentsOf(range: OrderFilter, sort: Sort, isDivided: boolean): Segment[] {
+  if (isDivided) return [{ before: UNDATED }, { from: UNDATED }];
+  switch (sort) {
+    case 'id':
+      return [{}];
+    case 'placedAt':
+      return [timesIn(range.placedFrom, range.placedBefore)];
+    case 'updatedAt':
+      return [timesIn(range.updatedFrom, range.updatedBefore)];
+    case 'shipDate': {
+      const { from, before } = timesIn(range.shipDateFrom, range.shipDateBefore);
+      return [{ from, before: before ?? (from === undefined ? undefined : UNDATED) }];
+    }
+    case 'reference':
+      return [prefixRange(range.referencePrefix!)];
+  }
 }
 
-/** Divides times into the ship dates, and the time of orders without one, which come last. */
-function segmentsOf(times: Times, isDivided: boolean): Times[] {
-  if (!isDivided) return [times];
-  return [
-    { ...times, high: UNDATED - 1n },
-    { low: UNDATED, high: UNDATED },
-  ];
+function timesIn(from: number | undefined, before: number | undefined) {
+  return {
+    from: from === undefined ? undefined : BigInt(from),
+    before: before === undefined ? undefined : BigInt(before),
+  };
 }
 
 /** The conditions on what is not in the index. */
 function restOf(filter: OrderFilter): Condition[] {
-  const { statuses, petId, reference, shipDateFrom, shipDateBefore } = filter;
+  const { statuses, petId, reference, referencePrefix } = filter;
   const conditions = [
-    ...timesOf('ship_date', shipDateFrom, shipDateBefore),
+    ...timesOf('ship_date', filter.shipDateFrom, filter.shipDateBefore),
     ...timesOf(PLACED_AT, filter.placedFrom, filter.placedBefore),
+    ...timesOf(UPDATED_AT, filter.updatedFrom, filter.updatedBefore),
   ];
   if (statuses !== undefined) {
     conditions.push([`status IN (${statuses.map(() => '?').join()})`, ...statuses]);
   }
   if (petId !== undefined) conditions.push(['pet_id = ?', petId]);
   if (reference !== undefined) conditions.push(['reference = ?', reference]);
+  if (referencePrefix !== undefined) {
+    // "+": the rows follow another index.
+    conditions.push(...within('+reference', prefixRange(referencePrefix)));
+  }
   return conditions;
 }
 
 function timesOf(
   column: string,
   from: number | undefined,
-  before: number | bigint | undefined,
+  before: number | undefined,
 ): Condition[] {
-  const conditions: Condition[] = [];
-  if (from !== undefined) conditions.push([`${column} >= ?`, from]);
-  if (before !== undefined) conditions.push([`${column} < ?`, before]);
-  return conditions;
+  return within(column, timesIn(from, before));
+}
+
+function within(column: string, { from, before }: Segment): Condition[] {
+  return [
+    ...(from === undefined ? [] : [[`${column} >= ?`, from] as const]),
+    ...(before === undefined ? [] : [[`${column} < ?`, before] as const]),
+  ];
 }
 
 /** A part of a walk: which rows it has, and the columns that they are sorted by. */
@@ -140,9 +176,9 @@ interface Part {
 }
 
 /**
- * Returns the rows after a position, up to and including another, as parts, one after the other. SQLite does not seek an index on an expression
- * by (time, id) > (?, ?), and of two bounds it uses one only. So the rows with the time of a position are a part of their own, sorted by id
- * alone.
+ * Returns the rows after a place, up to and including another, as parts, one after the other. SQLite does not seek an index on an expression by
+ * (time, id) > (?, ?), and of two bounds it uses one only. So the rows with the first value of a place are parts of their own, sorted by the
+ * other columns.
  */
 export function partsBetween(
   walk: Walk,
@@ -150,86 +186,101 @@ export function partsBetween(
   last: PagePlace | undefined,
 ): Part[] {
   const { segments } = walk;
-  const segmentOf = (position: PagePlace | undefined) =>
-    segments.findIndex(({ low, high }) => isWithin(position?.time, low, high));
-  const first = after === undefined ? 0 : Math.max(0, segmentOf(after));
-  const end = last === undefined ? segments.length - 1 : Math.max(0, segmentOf(last));
-  return segments.flatMap((times, index) => {
-    if (index < first || index > end) return [];
-    const isOnly = segments.length === 1;
+  const [begin, end] = [keysOf(after), keysOf(last)];
+  const segmentOf = (key: Key) => segments.findIndex((segment) => sideOf(segment, key) === 0);
+  const first = begin === undefined ? 0 : Math.max(0, segmentOf(begin[0]!));
+  const final = end === undefined ? segments.length - 1 : Math.max(0, segmentOf(end[0]!));
+  return segments.slice(first, final + 1).flatMap((segment, index, { length }) => {
+    const from = index === 0 ? begin : undefined;
+    const to = index === length - 1 ? end : undefined;
+    // A place can be outside of the segment, since cursors are not signed.
+    const sides = [from, to].map((keys) => (keys === undefined ? 0 : sideOf(segment, keys[0]!)));
+    const [side, sideOfEnd] = walk.direction === 'ASC' ? sides : sides.map((each) => -each);
+    if (side === 1 || sideOfEnd === -1) return [];
     return partsOf(
-      { ...walk, times },
-      isOnly || index === first ? after : undefined,
-      isOnly || index === end ? last : undefined,
+      { ...walk, segment },
+      side === 0 ? from : undefined,
+      sideOfEnd === 0 ? to : undefined,
     );
   });
 }
 
-function isWithin(time: bigint | undefined, low: bigint, high: bigint): boolean {
-  return time !== undefined && time >= low && time <= high;
+/** Returns the values of the columns at a place. */
+function keysOf(place: PagePlace | undefined): readonly Key[] | undefined {
+  return place && [...place.sortKey, place.id];
 }
 
-/** The parts of a segment. */
+/** Whether a value is lower than those of a segment, within it, or higher. */
+function sideOf({ from, before }: Segment, key: Key): -1 | 0 | 1 {
+  if (from !== undefined && compare(key, from) < 0) return -1;
+  return before === undefined || compare(key, before) < 0 ? 0 : 1;
+}
+
+/** Compares as SQLite does: texts by their bytes in UTF-8. */
+function compare(one: Key, other: Key): number {
+  if (typeof one === 'string') return Buffer.compare(Buffer.from(one), Buffer.from(String(other)));
+  return one < (other as bigint) ? -1 : one === other ? 0 : 1;
+}
+
+/** Returns the rows of a segment after a place, exclusive, up to another, inclusive. */
 function partsOf(
-  walk: Walk & { readonly times: Times },
-  after: PagePlace | undefined,
-  last: PagePlace | undefined,
+  walk: Pick<Walk, 'columns' | 'direction' | 'range'> & { readonly segment: Segment },
+  after: readonly Key[] | undefined,
+  last: readonly Key[] | undefined,
 ): Part[] {
-  const { columns, direction, range, times } = walk;
-  const isAscending = direction === 'ASC';
-  const [lower, upper] = isAscending ? [after, last] : [last, after];
-  const id = columns.at(-1)!;
-  const above: Condition[] =
-    lower === undefined ? [] : [[`${id} ${isAscending ? '>' : '>='} ?`, lower.id]];
-  const below: Condition[] =
-    upper === undefined ? [] : [[`${id} ${isAscending ? '<=' : '<'} ?`, upper.id]];
-  if (columns.length === 1) {
-    return [{ conditions: [...range, ...above, ...below], sortedBy: columns }];
+  const { columns, direction, range, segment } = walk;
+  const [column, ...others] = columns;
+  const [later, notLater, earlier] = direction === 'ASC' ? ['>', '<=', '<'] : ['<', '>=', '>'];
+  const bound = (sign: string, keys: readonly Key[] | undefined): Condition[] =>
+    keys === undefined ? [] : [[`${column} ${sign} ?`, keys[0]!]];
+  if (others.length === 0) {
+    const conditions = [...range, ...bound(later, after), ...bound(notLater, last)];
+    return [{ conditions, sortedBy: columns }];
   }
-  const time = columns[0]!;
-  const partAt = (position: PagePlace | undefined, ...bounds: Condition[]): Part[] => {
-    const moment = position?.time;
-    if (moment === undefined || moment < times.low || moment > times.high) return [];
-    return [{ conditions: [...range, [`${time} = ?`, moment], ...bounds], sortedBy: [id] }];
+  /** The rows with the first value of a place. */
+  const partsAt = (
+    keys: readonly Key[] | undefined,
+    from?: readonly Key[],
+    to?: readonly Key[],
+  ) => {
+    if (keys === undefined) return [];
+    const condition: Condition = [`${column} = ?`, keys[0]!];
+    const walk = { columns: others, direction, range: [...range, condition], segment: {} };
+    return partsOf(walk, from?.slice(1), to?.slice(1));
   };
-  if (lower !== undefined && lower.time === upper?.time) return partAt(lower, ...above, ...below);
-  const from = lower === undefined ? times.low : max(times.low, lower.time! + 1n);
-  const to = upper === undefined ? times.high : min(times.high, upper.time! - 1n);
-  const between: Part = { conditions: [...range, ...within(time, from, to)], sortedBy: columns };
-  const parts = [
-    ...partAt(lower, ...above),
-    ...(from > to ? [] : [between]),
-    ...partAt(upper, ...below),
-  ];
-  return isAscending ? parts : parts.reverse();
+  if (after !== undefined && after[0] === last?.[0]) return partsAt(after, after, last);
+  const [lower, upper] = direction === 'ASC' ? [after, last] : [last, after];
+  const between: Part = {
+    conditions: [
+      ...range,
+      ...bound(later, after),
+      ...bound(earlier, last),
+      ...within(column!, {
+        from: lower === undefined ? segment.from : undefined,
+        before: upper === undefined ? segment.before : undefined,
+      }),
+    ],
+    sortedBy: columns,
+  };
+  return [...partsAt(after, after), between, ...partsAt(last, undefined, last)];
 }
 
-function within(column: string, from: bigint, to: bigint): Condition[] {
-  return [
-    ...(from === INT64_MIN ? [] : [[`${column} >= ?`, from] as const]),
-    ...(to === INT64_MAX ? [] : [[`${column} <= ?`, to] as const]),
-  ];
-}
-
-const max = (one: bigint, other: bigint): bigint => (one > other ? one : other);
-const min = (one: bigint, other: bigint): bigint => (one < other ? one : other);
-
-/** Returns the position of the last row that a turn reads; undefined if fewer rows are left. */
+/** Returns the place of the last row that a turn reads; undefined if fewer rows are left. */
 export function endOfTurn(
   session: Session,
   walk: Walk,
   after: PagePlace | undefined,
 ): PagePlace | undefined {
-  return positionAt(session, walk, after, walk.rowsPerTurn);
+  return placeAt(session, walk, after, walk.rowsPerTurn);
 }
 
-/** Whether there are rows after a position. */
+/** Whether there are rows after a place. */
 export function isMore(session: Session, walk: Walk, after: PagePlace): boolean {
-  return positionAt(session, walk, after, 1) !== undefined;
+  return placeAt(session, walk, after, 1) !== undefined;
 }
 
-/** Returns the position of the row with a number, from 1, after a position. */
-function positionAt(
+/** Returns the place of the row with a number, from 1, after a place. */
+function placeAt(
   session: Session,
   walk: Walk,
   after: PagePlace | undefined,
@@ -243,8 +294,7 @@ function positionAt(
     const sql = `SELECT ${columns.join()} ${from} LIMIT 1 OFFSET ?`;
     const [row] = session.query(sql, [...values, left - 1]);
     if (row !== undefined) {
-      const id = row.at(-1) as OrderId;
-      return columns.length === 1 ? { id } : { time: row[0] as bigint, id };
+      return { sortKey: row.slice(0, -1) as SortKey, id: row.at(-1) as OrderId };
     }
     const [count] = session.query(`SELECT count(*) FROM (SELECT 1 ${from} LIMIT ?)`, [
       ...values,

@@ -12,6 +12,14 @@ export const ORDER_COLUMNS =
 /** Number of ORDER_COLUMNS. */
 export const ORDER_WIDTH = 9;
 
+/**
+ * Whether an event, "changed", is the last one of its order, "orders". An order that is placed and changed in one revision has two events in it;
+ * one that is imported with its status has one.
+ */
+export const IS_LAST_EVENT = `orders.id = changed.order_id AND orders.revision = changed.revision
+  AND (changed.type <> 'placed' OR status = 'pending' OR NOT EXISTS (SELECT 1 FROM order_events AS later
+    WHERE later.revision = changed.revision AND later.order_id = changed.order_id AND later.type <> 'placed'))`;
+
 export function orderFromRow(row: Row): Order {
   const [id, status, petId, quantity, shipDate, complete, reference, reason, trackingNumber] = row;
   return {

@@ -82,6 +82,93 @@ testService('pages are sorted by ship date or by the time of placement, then by 
   }
 });
 
+testService('pages are sorted by the time of the latest change, and filtered by it', async (t) => {
+  const service = await startService(t);
+  const { store } = service;
+  const updatedAt = async (id: bigint) => (await store.orders([id]))[0]!.updatedAt;
+  const after = async (time: number) => {
+    while (Date.now() <= time) await nextTurn();
+  };
+  await place(store, ...[1n, 2n, 3n, 4n, 5n].map(pending));
+  await after(await updatedAt(5n));
+  await store.apply([{ type: 'cancel', id: 2n }]);
+  const cancelled = await updatedAt(2n);
+  await after(cancelled);
+  await store.apply([
+    { type: 'ship', id: 4n },
+    { type: 'ship', id: 1n },
+    place6AndCancel.placed,
+    place6AndCancel.cancelled,
+  ]);
+  const sort = 'sort=updatedAt';
+  assert.deepEqual(await walk(service, `${sort}&limit=2`), [
+    [3, 5],
+    [2, 1],
+    [4, 6],
+  ]);
+  assert.deepEqual((await walk(service, `${sort}&limit=4&direction=desc`)).flat(), [
+    ...[6, 4, 1, 2, 5, 3],
+  ]);
+  const from = `updatedFrom=${new Date(cancelled).toISOString()}`;
+  const before = `updatedBefore=${new Date(cancelled + 1).toISOString()}`;
+  assert.deepEqual((await walk(service, `${sort}&${from}`)).flat(), [2, 1, 4, 6]);
+  assert.deepEqual((await walk(service, `${sort}&${from}&${before}`)).flat(), [2]);
+  assert.deepEqual((await walk(service, `${from}&status=shipped,cancelled&limit=3`)).flat(), [
+    ...[1, 2, 4, 6],
+  ]);
+  assert.deepEqual((await walk(service, `${before}&direction=desc`)).flat(), [5, 3, 2]);
+  const { body } = await service.call('GET', `/v2/store/counts?${from}`);
+  assert.deepEqual(JSON.parse(body).counts, { pending: 0, shipped: 2, cancelled: 2 });
+});
+
+/** An order that is placed and cancelled in one revision. */
+const place6AndCancel = {
+  placed: { type: 'insertOrder', order: pending(6n) },
+  cancelled: { type: 'cancel', id: 6n },
+} as const;
+
+testService('orders are found by the first characters of their references', async (t) => {
+  const service = await startService(t);
+  const references = [
+    'PO-2',
+    'po-1',
+    'PO-10',
+    'PO',
+    undefined,
+    'PO-1',
+    'PO-\u{1f436}',
+    'PO-\ue000',
+  ];
+  const orders = references.map((reference, index) => ({
+    ...{ ...pending(BigInt(index + 1)), reference },
+  }));
+  await place(service.store, ...orders, { ...pending(9n), reference: 'PO-1' });
+  await service.store.apply([{ type: 'cancel', id: 9n }]);
+  const prefix = 'referencePrefix=PO-';
+  assert.deepEqual(await walk(service, `${prefix}&limit=3`), [
+    [6, 9, 3],
+    [1, 8, 7],
+  ]);
+  assert.deepEqual(await walk(service, `${prefix}&direction=desc&limit=4`), [
+    [7, 8, 1, 3],
+    [9, 6],
+  ]);
+  assert.deepEqual(await walk(service, `${prefix}&sort=id&limit=4`), [
+    [1, 3, 6, 7],
+    [8, 9],
+  ]);
+  assert.deepEqual((await walk(service, `${prefix}&sort=placedAt&status=cancelled`)).flat(), [9]);
+  assert.deepEqual((await walk(service, 'referencePrefix=PO-1&reference=PO-10')).flat(), [3]);
+  assert.deepEqual((await walk(service, 'referencePrefix=%F0%9F%90%B6')).flat(), []);
+  const { body } = await service.call('GET', `/v2/store/counts?${prefix}`);
+  assert.deepEqual(JSON.parse(body).counts, { pending: 5, shipped: 0, cancelled: 1 });
+  const { next } = await page(service, `${prefix}&limit=1`);
+  for (const query of ['sort=reference', `cursor=${next}&referencePrefix=PO`, `cursor=${next}`]) {
+    const { status } = await service.call('GET', `${ORDERS}?${query}`);
+    assert.equal(status, 400, query);
+  }
+});
+
 test('the link to the next page is relative, and has the same parameters', async (t) => {
   const service = await startService(t);
   await withOrders(service);

@@ -93,6 +93,9 @@ export interface Filter {
   readonly status?: string | undefined;
   readonly pet?: string | undefined;
   readonly reference?: string | undefined;
+  readonly referencePrefix?: string | undefined;
+  readonly updatedFrom?: string | undefined;
+  readonly updatedBefore?: string | undefined;
   readonly placedFrom?: string | undefined;
   readonly placedBefore?: string | undefined;
   readonly shipDateFrom?: string | undefined;
@@ -115,7 +118,7 @@ export interface PageAsked extends Filter {
    */
   readonly since?: number | undefined;
   readonly limit: number;
-  readonly sort: 'id' | 'placedAt' | 'shipDate';
+  readonly sort: 'id' | 'placedAt' | 'updatedAt' | 'shipDate' | 'reference';
   readonly isDescending: boolean;
 }
 

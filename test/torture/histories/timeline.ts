@@ -16,6 +16,7 @@ export interface Change {
   readonly listed: string;
   /** Times as version 2 shows them. */
   readonly placedAt: string;
+  readonly updatedAt: string;
   readonly shipDate: string | undefined;
   readonly reference: string | undefined;
   /** The reason of a cancel, or the tracking number of a shipment. */
@@ -29,7 +30,8 @@ export function changeOf({ revision, type, order, by, at, cursor }: Json): Chang
   return {
     ...{ revision: Number(revision), type, order: String(order.id), pet: String(order.petId) },
     ...{ by, at: Date.parse(at), entry: entryOf(order), listed: listedOf(order) },
-    ...{ placedAt: order.placedAt, shipDate: order.shipDate, reference: order.reference },
+    ...{ placedAt: order.placedAt, updatedAt: order.updatedAt, shipDate: order.shipDate },
+    reference: order.reference,
     detail: order.reason ?? order.trackingNumber,
     head: cursor?.split('-')[1],
   };
@@ -239,10 +241,10 @@ export class Timeline {
   }
 }
 
-/** A place in a sorted list: orders with the same time are sorted by id. */
+/** A place in a sorted list: orders with the same key are sorted by id. */
 export interface Position {
-  /** As version 2 shows it; empty if orders are sorted by id. */
-  readonly time: string;
+  /** The time as version 2 shows it, by the time of change with the revision; the reference; empty if orders are sorted by id. */
+  readonly key: string;
   readonly id: bigint;
 }
 
@@ -252,13 +254,18 @@ const UNDATED = '~';
 /** Whether an order is one of those with `filter` after a change. */
 function isMatching(
   change: Change,
-  { status, pet, reference, placedFrom, placedBefore, shipDateFrom, shipDateBefore }: Filter,
+  { status, pet, reference, referencePrefix, ...times }: Filter,
 ): boolean {
-  const { placedAt, shipDate } = change;
+  const { placedFrom, placedBefore, shipDateFrom, shipDateBefore, updatedFrom, updatedBefore } =
+    times;
+  const { placedAt, updatedAt, shipDate } = change;
   return (
     (status === undefined || status.split(',').includes(statusAfter(change))) &&
     (pet === undefined || change.pet === pet) &&
     (reference === undefined || change.reference === reference) &&
+    (referencePrefix === undefined || change.reference?.startsWith(referencePrefix) === true) &&
+    (updatedFrom === undefined || updatedAt >= updatedFrom) &&
+    (updatedBefore === undefined || updatedAt < updatedBefore) &&
     (placedFrom === undefined || placedAt >= placedFrom) &&
     (placedBefore === undefined || placedAt < placedBefore) &&
     (shipDateFrom === undefined || (shipDate !== undefined && shipDate >= shipDateFrom)) &&
@@ -268,18 +275,24 @@ function isMatching(
 
 /** Returns where an order is. */
 export function positionOf(
-  order: { readonly placedAt: string; readonly shipDate?: string | undefined },
+  order: Pick<Change, 'placedAt' | 'updatedAt'> & {
+    readonly revision: number | bigint;
+    readonly shipDate?: string | undefined;
+    readonly reference?: string | undefined;
+  },
   sort: PageAsked['sort'],
   id: bigint,
 ): Position {
-  return { time: sort === 'id' ? '' : (order[sort] ?? UNDATED), id };
+  if (sort === 'id') return { key: '', id };
+  if (sort !== 'updatedAt') return { key: order[sort] ?? UNDATED, id };
+  return { key: `${order.updatedAt} ${String(order.revision).padStart(19, '0')}`, id };
 }
 
 /** @param way 1 for ascending, -1 for descending order */
 function comparePositions(one: Position, other: Position, way: 1 | -1): number {
-  if (one.time === other.time) return way * (one.id < other.id ? -1 : Number(one.id > other.id));
-  if (one.time === UNDATED || other.time === UNDATED) return one.time === UNDATED ? 1 : -1;
-  return way * (one.time < other.time ? -1 : 1);
+  if (one.key === other.key) return way * (one.id < other.id ? -1 : Number(one.id > other.id));
+  if (one.key === UNDATED || other.key === UNDATED) return one.key === UNDATED ? 1 : -1;
+  return way * (one.key < other.key ? -1 : 1);
 }
 
 /** Numbers of orders, by status. */

@@ -30,7 +30,8 @@ const COLUMNS = `SELECT 'column ' || t.relname || '.' || c.attname || ' ' || for
 
 /** Without indexes whose creation has not ended. */
 const INDEXES = `SELECT CASE WHEN i.indisprimary THEN 'key ' WHEN i.indisunique THEN 'unique ' ELSE 'index ' END || t.relname
-    || ' (' || (SELECT string_agg(pg_get_indexdef(i.indexrelid, part, true), ', ' ORDER BY part)
+    || ' (' || (SELECT string_agg(pg_get_indexdef(i.indexrelid, part, true)
+      || CASE WHEN i.indcollation[part - 1] = 'pg_catalog."C"'::regcollation THEN ' COLLATE "C"' ELSE '' END, ', ' ORDER BY part)
       FROM generate_series(1, i.indnkeyatts) AS part) || ')' || CASE WHEN i.indpred IS NULL THEN '' ELSE ' partial' END AS line
   FROM pg_class AS t JOIN pg_index AS i ON i.indrelid = t.oid
   WHERE t.relnamespace = ${HERE} AND i.indisvalid ORDER BY line`;

@@ -20,9 +20,9 @@ export interface MigrationPlan {
   readonly locks: readonly TableLock[];
 }
 
-/** An index is one statement that begins a line, on columns or functions of them, for all rows or some. */
+/** An index is one statement that begins a line, on columns, maybe with a collation, or functions of them, for all rows or some. */
 const INDEX =
-  /^CREATE (?:UNIQUE )?INDEX (\w+) ON (\w+) \((?:[\w, ]|\([\w, ]+\))+\)(?: WHERE [^;]+)?;$/gm;
+  /^CREATE (?:UNIQUE )?INDEX (\w+) ON (\w+) \((?:[\w, "]|\([\w, ]+\))+\)(?: WHERE [^;]+)?;$/gm;
 
 /** Statements that lock a table, each at the beginning of a line. */
 const LOCKING: readonly (readonly [RegExp, TableLock['mode']])[] = [

@@ -119,7 +119,7 @@ export const readPages: Action = async (worker) => {
     let next: string | undefined;
     const before = { after, since };
     const call = { method: 'GET', path };
-    const answered = await worker.request(`page ${query} after ${after?.time} ${after?.id}`, call, {
+    const answered = await worker.request(`page ${query} after ${after?.key} ${after?.id}`, call, {
       effectOf: ({ body }) => {
         const found = parse(body);
         next = found.next && `/v2/store/orders?${query}&cursor=${found.next}`;
@@ -146,7 +146,7 @@ const STATUSES = [undefined, undefined, 'pending', 'shipped', 'cancelled', 'ship
 function someFilter({ place: { random }, lastPlaced }: Worker): Filter {
   const status = random.pick(STATUSES);
   const ago = (most: number) => new Date(Date.now() - random.below(most)).toISOString();
-  switch (random.below(12)) {
+  switch (random.below(15)) {
     case 0:
       return { status, pet: lastPlaced?.pet };
     case 1:
@@ -161,6 +161,12 @@ function someFilter({ place: { random }, lastPlaced }: Worker): Filter {
       return { status, shipDateBefore: aShipDate(random) };
     case 6:
       return { status, shipDateFrom: aShipDate(random) };
+    case 7:
+      return { status, updatedFrom: ago(20_000) };
+    case 8:
+      return { status, updatedFrom: ago(120_000), updatedBefore: ago(20_000) };
+    case 9:
+      return { status, referencePrefix: `r${lastPlaced?.pet.slice(0, 1) ?? ''}` };
     default:
       return { status };
   }
@@ -170,18 +176,22 @@ function somePages(worker: Worker): PageAsked {
   const { random } = worker.place;
   const filter = someFilter(worker);
   const isOfOne = filter.pet !== undefined || filter.reference !== undefined;
+  const sorts = ['id', 'id', 'placedAt', 'updatedAt', 'shipDate'] as const;
+  const isByReference = filter.referencePrefix !== undefined && random.chance(0.5);
   return {
     ...filter,
     ...{ after: undefined, limit: random.pick([5, 40, 500]), isDescending: random.chance(0.3) },
-    sort: isOfOne ? 'id' : random.pick(['id', 'id', 'placedAt', 'shipDate'] as const),
+    sort: isByReference ? 'reference' : isOfOne ? 'id' : random.pick(sorts),
   };
 }
 
-function queryOf({ status, pet, reference, ...times }: Filter, others = {}): string {
-  const { placedFrom, placedBefore, shipDateFrom, shipDateBefore } = times;
+function queryOf(filter: Filter, others = {}): string {
+  const { status, pet, reference, referencePrefix } = filter;
+  const { placedFrom, placedBefore, shipDateFrom, shipDateBefore, updatedFrom, updatedBefore } =
+    filter;
   const parameters = {
-    ...{ ...others, status, petId: pet, reference },
-    ...{ placedFrom, placedBefore, shipDateFrom, shipDateBefore },
+    ...{ ...others, status, petId: pet, reference, referencePrefix },
+    ...{ placedFrom, placedBefore, shipDateFrom, shipDateBefore, updatedFrom, updatedBefore },
   };
   return parametersOf(parameters);
 }

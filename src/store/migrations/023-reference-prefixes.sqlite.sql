@@ -1,0 +1,1 @@
+-- Nothing to do: SQLite sorts orders_by_reference by code points, so it finds references by their first characters too.
