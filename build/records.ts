@@ -54,6 +54,7 @@ function interfaceOf(name: string, schema: Schema): string {
 }
 
 function objectOf({ properties = {}, required = [] }: Schema, indent: string): string {
+  if (Object.keys(properties).length === 0) return 'extends Readonly<Record<string, never>> {}';
   const inner = `${indent}  `;
   const lines = Object.entries(properties).map(([name, schema]) => {
     const mark = required.includes(name) ? '' : '?';

@@ -98,7 +98,7 @@ export type {
   OrderPage,
   OrderRecord,
   Pet,
-  Shipment,
+  ShipDetails,
   Store,
   Webhook,
   WebhookChanges,

@@ -2,19 +2,20 @@
 
 import type {
   Activity,
-  Cancellation,
-  Cancellations,
+  BulkCancel,
+  BulkShip,
+  CancelDetails,
   ChangePage,
   ChangeResults,
   Key,
   NewOrder,
   NewWebhook,
+  NoDetails,
   OrderCounts,
   OrderHistory,
   OrderPage,
   OrderRecord,
-  Shipment,
-  Shipments,
+  ShipDetails,
   Store,
   Webhook,
   WebhookChanges,
@@ -71,22 +72,22 @@ export interface Operations {
   };
   readonly cancelOrder: {
     readonly parameters: { readonly orderId: bigint };
-    readonly body: Cancellation | undefined;
+    readonly body: CancelDetails | undefined;
     readonly answer: OrderRecord;
   };
   readonly shipOrder: {
     readonly parameters: { readonly orderId: bigint };
-    readonly body: Shipment | undefined;
+    readonly body: ShipDetails | undefined;
     readonly answer: OrderRecord;
   };
   readonly cancelOrders: {
     readonly parameters: object;
-    readonly body: Cancellations;
+    readonly body: BulkCancel;
     readonly answer: ChangeResults;
   };
   readonly shipOrders: {
     readonly parameters: object;
-    readonly body: Shipments;
+    readonly body: BulkShip;
     readonly answer: ChangeResults;
   };
   readonly listChanges: {
@@ -158,12 +159,12 @@ export interface Operations {
   };
   readonly rotateWebhookSecret: {
     readonly parameters: { readonly webhookId: string };
-    readonly body: undefined;
+    readonly body: NoDetails | undefined;
     readonly answer: WebhookSecret;
   };
   readonly testWebhook: {
     readonly parameters: { readonly webhookId: string };
-    readonly body: undefined;
+    readonly body: NoDetails | undefined;
     readonly answer: WebhookTest;
   };
   readonly getKey: { readonly parameters: object; readonly body: undefined; readonly answer: Key };

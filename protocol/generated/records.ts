@@ -36,7 +36,7 @@ export interface OrderRecord {
   readonly shipDate?: string;
   /** Whether the order has been fulfilled. */
   readonly complete?: boolean;
-  /** The name that the integrator has given the order; it never changes. */
+  /** The name that the integrator has given the order; no operation of this version changes it. */
   readonly reference?: string;
   /** A pending order can become shipped or cancelled; no operation of this version changes a shipped or cancelled order. Clients must expect further values. */
   readonly status: 'pending' | 'shipped' | 'cancelled' | (string & {});
@@ -67,27 +67,27 @@ export interface NewOrder {
   readonly petId: bigint;
   /** Number of units. Orders of imports can have larger ones. */
   readonly quantity: bigint;
-  /** Expected ship date, with an offset, in the years 1970 to 9999. */
+  /** Expected ship date, with an offset, in the years 1970 to 9999 as written. Digits beyond the millisecond are cut off. */
   readonly shipDate?: string;
   /** A name of your own for the order, without control characters; unique among the orders of the API key. */
   readonly reference?: string;
 }
 
-/** How the order was cancelled. */
-export interface Cancellation {
+/** How to cancel the order, and the reference that it must have. */
+export interface CancelDetails {
   readonly reason?: Reason;
   readonly reference?: ExpectedReference;
 }
 
-/** How the order was shipped. */
-export interface Shipment {
+/** How to ship the order, and the reference that it must have. */
+export interface ShipDetails {
   /** When the order was shipped; by default the current time. */
   readonly shippedAt?: string;
   readonly trackingNumber?: TrackingNumber;
   readonly reference?: ExpectedReference;
 }
 
-/** Why the order is cancelled: one of the examples where it fits, otherwise a word of your own. It is part of the history of the store, and cannot be erased: nothing about persons. */
+/** Why the order is cancelled: one of the examples where it fits, otherwise a word of your own. It is part of the history of the store, and no operation erases it: nothing about persons. */
 export type Reason =
   | 'customer_request'
   | 'out_of_stock'
@@ -97,7 +97,7 @@ export type Reason =
   | 'other'
   | (string & {});
 
-/** The carrier's number of the shipment. It is part of the history of the store, and cannot be erased. */
+/** The carrier's number of the shipment. It is part of the history of the store, and no operation erases it. */
 export type TrackingNumber = string;
 
 /** The reference that the order must have; otherwise the response is 412 `reference_differs`. So an id that belongs to another order, for example after the store was restored, changes nothing. */
@@ -139,7 +139,7 @@ export interface OrderToShip {
 export type ExpectedEtag = string;
 
 /** Orders to cancel. */
-export interface Cancellations {
+export interface BulkCancel {
   /** The orders, each once. */
   readonly orders: readonly OrderToCancel[];
   /** Whether either all orders are changed or none; false by default. */
@@ -147,7 +147,7 @@ export interface Cancellations {
 }
 
 /** Orders to ship. */
-export interface Shipments {
+export interface BulkShip {
   /** The orders, each once. */
   readonly orders: readonly OrderToShip[];
   /** Whether either all orders are changed or none; false by default. */
@@ -176,7 +176,7 @@ export interface ChangeResult {
 
 /** The history of an order. */
 export interface OrderHistory {
-  /** The name that the integrator has given the order; it never changes. */
+  /** The name that the integrator has given the order; no operation of this version changes it. */
   readonly reference?: string;
   /** Oldest first. */
   readonly events: readonly {
@@ -192,7 +192,7 @@ export interface OrderHistory {
     readonly trackingNumber?: string;
     /** The id of the API key; absent if an operator of the store made the change. */
     readonly by?: string;
-    /** The name of the API key, as the operators have given it; only for keys that may read it. */
+    /** The name of the API key, as the operators have given it; only for keys with `changes:read`. */
     readonly byName?: string;
   }[];
   /** The cursor of the next page; absent on the last page. */
@@ -253,7 +253,7 @@ export interface OrderCounts {
     /** Cancelled. */
     readonly cancelled: bigint;
   };
-  /** If false, not all orders were examined: these are the least numbers of orders that match. */
+  /** If false, not all orders were examined: at least as many match. */
   readonly exact: boolean;
   /** The revision of the store that was counted. */
   readonly revision: bigint;
@@ -265,7 +265,7 @@ export interface OrderCounts {
 export interface Store {
   /** The name that the operators have given the store; absent if they have not. */
   readonly name?: string;
-  /** Where the orders are real. Clients must expect further values. */
+  /** `production`, where orders are real, or `staging`. Clients must expect further values. */
   readonly environment: 'production' | 'staging' | (string & {});
   /** The time of the service. */
   readonly time: string;
@@ -333,11 +333,20 @@ export interface Key {
   readonly name: string;
   /** Where it is valid. Clients must expect further values. */
   readonly environment: 'production' | 'staging' | (string & {});
-  /** What it may do; a key without scopes of its own has all but webhooks:manage-all. */
-  readonly scopes: readonly string[];
+  /** What it may do. Clients must expect further values. */
+  readonly scopes: readonly (
+    | 'orders:read'
+    | 'orders:place'
+    | 'orders:cancel'
+    | 'orders:ship'
+    | 'changes:read'
+    | 'webhooks:manage'
+    | 'webhooks:manage-all'
+    | (string & {})
+  )[];
   /** How many orders it may cancel in any hour; absent without a limit. */
   readonly cancelsPerHour?: bigint;
-  /** From when on it is not valid; absent if it does not expire. */
+  /** When it ends, or this secret of it, if another one has replaced it; absent if neither ends. */
   readonly expiresAt?: string;
 }
 
@@ -355,12 +364,12 @@ export interface Webhook {
   readonly petIds?: readonly bigint[];
   /** `failing`: the last delivery was not accepted and will be repeated. Clients must expect further values. */
   readonly state: 'active' | 'failing' | 'paused' | (string & {});
-  /** Why it is paused: on request; since its endpoint has accepted nothing for three days and 50 failures, or has answered 410; or since its position is in no history of the store any more, after a restore, so that `after` must be set. Clients must expect further values. */
+  /** Why it is paused: on request; because its endpoint has accepted nothing for three days and 50 failures, or has answered 410; or because its position is in no history of the store any more, after a restore, so that `after` must be set. Clients must expect further values. */
   readonly pauseReason?: 'requested' | 'failed' | 'gone' | 'changes_gone' | (string & {});
   /** Its position in the feed: everything up to this cursor was delivered. */
   readonly after: string;
   /** What it has not delivered yet. */
-  readonly lag: {
+  readonly lag?: {
     /** How many changes of the store are not delivered or examined yet, whether it wants them or not; at most 1,000 are counted. */
     readonly count: bigint;
     /** When the first of them was made; absent without one. */
@@ -397,7 +406,7 @@ export interface WebhookList {
   readonly next?: string;
 }
 
-/** A webhook with its secret, which is shown only once. */
+/** A webhook with its secret, which no other operation returns. */
 export interface WebhookSecret {
   /** The webhook. */
   readonly webhook: Webhook;
@@ -435,6 +444,9 @@ export interface WebhookChanges {
   readonly after?: string;
 }
 
+/** This operation takes no details yet. */
+export interface NoDetails extends Readonly<Record<string, never>> {}
+
 /** The outcome of a test. */
 export interface WebhookTest {
   /** Whether the endpoint has answered 2xx. */
@@ -449,7 +461,7 @@ export interface WebhookTest {
 
 /** What went wrong. */
 export interface ErrorRecord {
-  /** Machine-readable error code; docs/errors.md of the service explains each. Clients must expect further values. */
+  /** Machine-readable error code; the documentation explains each. Clients must expect further values. */
   readonly code: ErrorCode;
   /** Human-readable description. */
   readonly message: string;
@@ -458,11 +470,11 @@ export interface ErrorRecord {
   /** Only in a 409: the order, if the same API key has already cancelled it (for a cancel) or shipped it (for a shipment). After
 a lost response, this is the result of the first request. */
   readonly order?: OrderRecord;
-  /** The problems of the request, up to 100; only in a 400, and in a 409 `orders_not_changed`. */
+  /** The problems of the request, up to 100; only in a 400, and a 409 `orders_not_changed`. */
   readonly errors?: readonly {
     /** The name of a parameter or header. */
     readonly parameter?: string;
-    /** A JSON pointer (RFC 6901) into the body. */
+    /** A JSON pointer (RFC 6901) into the body; a long one is cut. */
     readonly pointer?: string;
     /** Only of `orders_not_changed`, the id of the order. */
     readonly id?: bigint;
@@ -513,6 +525,7 @@ export type ErrorCode =
   | 'webhook_url_taken'
   | 'too_many_webhooks'
   | 'webhooks_unavailable'
+  | 'too_many_tests'
   | 'changes_gone'
   | 'webhook_changed'
   | 'reference_differs'

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { OrderId } from '../domain/order.ts';
-import { isMalformed, matchesEtag, matchesIfMatch } from '../http/request/conditional.ts';
+import { isMalformed, isWeak, matchesEtag, matchesIfMatch } from '../http/request/conditional.ts';
+import { invalid, Refused } from '../http/request/reply.ts';
 import { orderEtag } from '../records/etags.ts';
 import type { Store } from '../store/store.ts';
 
@@ -43,6 +44,21 @@ async function readPreconditions(
     return { refusal: 'precondition_failed' };
   }
   return namesState(request) ? { ifRevision: order!.revision } : NONE;
+}
+
+/** If-Match requires strong comparison (RFC 9110, section 13.1.1), so it fails for a weak ETag even if the order has not changed. */
+const WEAK_ETAG = {
+  parameter: 'If-Match',
+  detail:
+    'is a weak ETag (W/), which never matches. A proxy has weakened it, for example by compressing the response; configure the proxy to keep ETags unchanged',
+};
+
+/** @throws Refused if If-Match has a weak ETag */
+export function expectStrong({ headers }: IncomingMessage): void {
+  const ifMatch = headers['if-match'];
+  if (ifMatch !== undefined && isWeak(ifMatch)) {
+    throw new Refused(invalid('parameter_invalid', [WEAK_ETAG]));
+  }
 }
 
 /** Whether If-Match names a state; "*" names any. */

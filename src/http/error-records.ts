@@ -85,11 +85,7 @@ const ERRORS = {
     503,
     'Webhooks are not set up on this service: its webhook key is missing, or another one.',
   ],
-  too_many_tests: [
-    503,
-    'Too many webhooks are tested at the same time; try again.',
-    'webhooks_unavailable',
-  ],
+  too_many_tests: [503, 'Too many webhooks are tested at the same time; try again.'],
   no_ids_left: [507, 'No order can be placed: the store has no ids left for new orders.'],
   too_many_streams: [503, 'There are too many open streams on this node.'],
   stream_limit_reached: [429, 'This API key has too many open streams on this node.'],

@@ -40,7 +40,7 @@ function endpoint(webhook: Webhook, note: string | undefined, actions: Actions) 
     <dl>
       ${description === undefined ? nothing : html`<dt>For</dt><dd><bdi>${description}</bdi></dd>`}
       ${reason === undefined ? nothing : html`<dt>Paused</dt><dd>${reason}</dd>`}
-      <dt>Lag</dt><dd>${lagText(lag)}</dd>
+      ${lag === undefined ? nothing : html`<dt>Lag</dt><dd>${lagText(lag)}</dd>`}
       <dt>Last accepted</dt><dd>${webhook.lastSuccessAt === undefined ? 'never' : ago(webhook.lastSuccessAt)}</dd>
       ${webhook.lastFailure === undefined ? nothing : html`<dt>Last failure</dt><dd>${failureText(webhook)}</dd>`}
       ${failures === 0n ? nothing : html`<dt>Failed</dt><dd>${count(failures)} ${failures === 1n ? 'time' : 'times'} in a row</dd>`}
@@ -55,7 +55,7 @@ function endpoint(webhook: Webhook, note: string | undefined, actions: Actions) 
 }
 
 /** At most 1,000 changes are counted. */
-function lagText({ count: changes, since }: Webhook['lag']) {
+function lagText({ count: changes, since }: NonNullable<Webhook['lag']>) {
   if (changes === 0n) return 'none: everything is delivered';
   const many = `${count(changes)}${changes >= 1_000n ? '+' : ''} ${changes === 1n ? 'change' : 'changes'}`;
   return since === undefined ? many : `${many}, the first of ${ago(since)}`;

@@ -1,27 +1,13 @@
 import type { OrderRecord } from '../../../protocol/generated/records.ts';
 import type { ChangeCommand, ChangeResult } from '../../domain/bulk.ts';
 import type { Refusal } from '../../http/error-records.ts';
-import { isWeak } from '../../http/request/conditional.ts';
-import {
-  type ErrorReply,
-  invalid,
-  type Reply,
-  refuse,
-  refuseWithOrder,
-} from '../../http/request/reply.ts';
+import { type ErrorReply, type Reply, refuse, refuseWithOrder } from '../../http/request/reply.ts';
 import { orderEtag } from '../../records/etags.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
 import type { Call, Services } from '../operation.ts';
-import { preconditionsOf } from '../preconditions.ts';
+import { expectStrong, preconditionsOf } from '../preconditions.ts';
 import { cancelLimitReached } from '../submit.ts';
 import { changedReply } from './replies.ts';
-
-/** If-Match requires strong comparison (RFC 9110, section 13.1.1), so it fails for a weak ETag even if the order has not changed. */
-const WEAK_ETAG = {
-  parameter: 'If-Match',
-  detail:
-    'is a weak ETag (W/), which never matches. A proxy has weakened it, for example by compressing the response; configure the proxy to keep ETags unchanged',
-};
 
 /** Carries out a command on one order under If-Match; replies with the order, or the reason why it was not changed. */
 export async function changeOrder(
@@ -32,8 +18,7 @@ export async function changeOrder(
   const { request } = call;
   const { store, submit } = services;
   const { id } = command;
-  const ifMatch = request.headers['if-match'];
-  if (ifMatch !== undefined && isWeak(ifMatch)) return invalid('parameter_invalid', [WEAK_ETAG]);
+  expectStrong(request);
   const reading = preconditionsOf(request, store, id);
   const conditions = reading && (await reading);
   if (conditions?.refusal !== undefined) return refuse(conditions.refusal);

@@ -74,7 +74,7 @@ async function show(id: string, flags: Flags): Promise<void> {
     ...rest,
     types: types?.join(', ') ?? 'all',
     petIds: petIds?.join(', ') ?? 'all',
-    lag: `${lagText(found)}${lag.since === undefined ? '' : `, since ${lag.since}`}`,
+    lag: `${lagText(found)}${lag?.since === undefined ? '' : `, since ${lag.since}`}`,
     lastFailure:
       lastFailure &&
       [lastFailure.at, lastFailure.status, lastFailure.problem].filter(Boolean).join(' '),

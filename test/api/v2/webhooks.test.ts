@@ -206,6 +206,23 @@ testService('a rotation gives another secret', async (t) => {
   assert.ok(Date.parse(rotated.value.webhook.secretRotatedAt) <= Date.now());
 });
 
+test('the bodies of a rotation and of a test are empty or an object without fields', async (t) => {
+  const { service, call, created } = await startWithWebhooks(t);
+  const { webhook } = await created({ url: 'https://shop.example/hook' });
+  for (const path of ['rotate-secret', 'test']) {
+    const refused = await call('POST', `/${webhook.id}/${path}`, { overlap: '1h' });
+    assert.deepEqual([refused.status, refused.value.code], [400, 'body_invalid']);
+    const url = `/v2/webhooks/${webhook.id}/${path}`;
+    const malformed = await service.call('POST', url, JSON_BODY, 'not json');
+    assert.equal(JSON.parse(malformed.body).code, 'body_invalid');
+    const text = await service.call('POST', url, { 'content-type': 'text/plain' }, '{}');
+    assert.equal(JSON.parse(text.body).code, 'unsupported_media_type');
+  }
+  const { secretRotatedAt } = (await call('GET', `/${webhook.id}`)).value;
+  assert.equal(secretRotatedAt, undefined);
+  assert.equal((await call('POST', `/${webhook.id}/rotate-secret`, {})).status, 200);
+});
+
 testService(
   'a test sends a signed delivery; only the key that created the webhook gets the answer',
   async (t) => {
@@ -341,6 +358,8 @@ testService('requests that change a webhook honour If-Match and If-None-Match', 
   ] as const) {
     const stale = await send(method, suffix, { 'if-match': '"x"' });
     assert.deepEqual([stale.status, stale.value.code], [412, 'webhook_changed']);
+    const weak = await send(method, suffix, { 'if-match': `W/${await etag()}` });
+    assert.deepEqual([weak.status, weak.value.code], [400, 'parameter_invalid']);
     for (const tags of ['*', await etag()]) {
       const same = await send(method, suffix, { 'if-none-match': tags });
       assert.deepEqual([same.status, same.value.code], [412, 'precondition_failed']);

@@ -8,7 +8,7 @@ import { Refused, type Reply, refuse } from '../../../http/request/reply.ts';
 import { webhookRecord } from '../../../records/webhook-json.ts';
 import { lagsOf, type Store } from '../../../store/store.ts';
 import { type Call, jsonReply } from '../../operation.ts';
-import { failedPrecondition, namesState } from '../../preconditions.ts';
+import { expectStrong, failedPrecondition, namesState } from '../../preconditions.ts';
 import { NOT_STORED } from '../replies.ts';
 
 /** A request that names a webhook. */
@@ -52,7 +52,7 @@ export async function webhookToChange(
   return { webhook, ifTag };
 }
 
-/** If-Match and If-None-Match of a request that changes a webhook: RFC 9110, sections 13.1.1 and 13.1.2. */
+/** If-Match and If-None-Match of a request that changes a webhook: RFC 9110, sections 13.1.1 and 13.1.2. @throws Refused if If-Match is weak */
 export function preconditionsOf(
   request: IncomingMessage,
   webhook: Webhook,
@@ -60,6 +60,7 @@ export function preconditionsOf(
   readonly refusal?: 'webhook_changed' | 'precondition_failed';
   readonly ifTag?: string | undefined;
 } {
+  expectStrong(request);
   const tag = webhookTag(webhook);
   const failed = failedPrecondition(request, `"${tag}"`);
   if (failed === 'if-match') return { refusal: 'webhook_changed' };
