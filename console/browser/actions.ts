@@ -39,11 +39,11 @@ export interface Actions {
   /** Selects all pending orders that match the filters, shown or not. */
   readonly selectMatching: Handler;
   readonly clearSelection: Handler;
-  /** Cancels or ships the open order; before a cancel, the dialog asks. */
+  /** Asks before the open order is cancelled or shipped. */
   readonly act: (action: Action) => Handler;
   readonly actOnSelected: (action: Action) => Handler;
-  /** Sets the reason of the cancel in the dialog. */
-  readonly setReason: Handler;
+  /** Sets the reason or the tracking number in the dialog. */
+  readonly setGiven: Handler;
   /** Confirms the dialog. */
   readonly confirm: Handler;
   readonly showDialog: (dialog: Dialog) => Handler;

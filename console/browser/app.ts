@@ -192,17 +192,16 @@ export class App {
     selectAll: () => toggleAll(this.#screen),
     selectMatching: () => void selectMatching(this.#screen),
     clearSelection: () => this.#clearSelection(),
-    act: (action) => () =>
-      void (action === 'cancel' ? this.#changing.ask(action) : this.#changing.changeOpen(action)),
+    act: (action) => () => this.#changing.ask(action),
     actOnSelected: (action) => () => {
       const ids = [...this.#screen.state.selected];
-      this.#showDialog({ kind: 'several', action, ids, reason: '' });
+      this.#showDialog({ kind: 'several', action, ids, given: '' });
     },
-    setReason: ({ target }) => {
-      const reason = (target as HTMLInputElement).value;
+    setGiven: ({ target }) => {
+      const given = (target as HTMLInputElement).value;
       this.#screen.change((state) => {
         const { dialog } = state;
-        if (dialog !== undefined && 'reason' in dialog) state.dialog = { ...dialog, reason };
+        if (dialog !== undefined && 'given' in dialog) state.dialog = { ...dialog, given };
       });
     },
     confirm: () => void this.#changing.confirm(),
@@ -251,7 +250,7 @@ export class App {
     },
     search: () => void this.#screen.focus('#jump'),
     filter: () => void this.#screen.focus('.filters button'),
-    act: (action) => void this.#changing.ask(action),
+    act: (action) => this.#changing.ask(action),
     copyId: () => {
       const { detail, current } = this.#screen.state;
       const id = detail?.id ?? current;

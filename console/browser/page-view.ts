@@ -18,7 +18,7 @@ import { filterBar } from './list/filters-view.ts';
 import { ordersList } from './list/list-view.ts';
 import { detailsDialog, detailsPanel } from './order/details-view.ts';
 import { signInPage } from './sign-in-view.ts';
-import type { State } from './state.ts';
+import { nameOf, type State } from './state.ts';
 import { webhooksPage } from './webhooks/webhooks-view.ts';
 
 const PAGE_NAMES = { orders: 'Orders', activity: 'Activity', webhooks: 'Webhooks' } as const;
@@ -63,7 +63,7 @@ function appBar(state: State, actions: Actions) {
     return html`<a href=${searchOf(to)} aria-current=${name === view.page ? 'page' : 'false'} @click=${actions.follow(to)}>${PAGE_NAMES[name]}</a>`;
   };
   return html`<header class="bar">
-    <a class="brand" href=${searchOf(home)} @click=${actions.follow(home)}>${mark()}<span>Store Orders</span></a>
+    <a class="brand" href=${searchOf(home)} @click=${actions.follow(home)}>${mark()}<span><bdi>${nameOf(state)}</bdi></span></a>
     <span class="env ${key.environment}">${key.environment === 'production' ? 'Production' : 'Staging'}</span>
     <nav class="tabs" aria-label="Views">${PAGES.filter((each) => isOffered[each]).map(tab)}</nav>
     ${may.read ? searchBox(state, actions) : nothing}

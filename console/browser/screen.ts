@@ -2,7 +2,7 @@ import { render, type TemplateResult } from 'lit-html';
 import { inWords } from './format.ts';
 import type { View } from './list/address.ts';
 import { isSignedOut, type Session } from './sign-in.ts';
-import { initialState, type State } from './state.ts';
+import { initialState, nameOf, type State } from './state.ts';
 
 /** How long a message is shown. */
 const TOAST_MS = 6_000;
@@ -105,8 +105,9 @@ export class Screen {
   }
 }
 
-function titleOf({ session, view, detail }: State): string {
+function titleOf(state: State): string {
+  const { session, view, detail } = state;
   if (session === undefined) return 'Sign in · Store Orders';
   const page = { orders: 'Orders', activity: 'Activity', webhooks: 'Webhooks' }[view.page];
-  return detail === undefined ? `${page} · Store Orders` : `Order ${detail.id} · Store Orders`;
+  return `${detail === undefined ? page : `Order ${detail.id}`} · ${nameOf(state)}`;
 }

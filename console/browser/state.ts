@@ -79,7 +79,6 @@ export interface Detail {
   readonly problem: string | undefined;
   /** The failure of the last action; undefined after a success. */
   readonly failure: Failure | undefined;
-  readonly isActing: boolean;
 }
 
 /** A message that is shown for some seconds. */
@@ -108,8 +107,8 @@ export interface Result {
 export interface Bulk {
   readonly action: Action;
   readonly ids: readonly bigint[];
-  /** Of a cancel; empty for none. */
-  readonly reason: string;
+  /** The reason of a cancel; empty for none. */
+  readonly given: string;
   readonly results: ReadonlyMap<bigint, Result>;
   readonly isRunning: boolean;
   readonly isStopping: boolean;
@@ -122,8 +121,8 @@ export type Dialog =
       readonly action: Action;
       readonly order: OrderRecord;
       readonly by: string | undefined;
-      /** Of a cancel; empty for none. */
-      readonly reason: string;
+      /** The reason of a cancel, or the tracking number of a shipment; empty for none. */
+      readonly given: string;
       readonly isActing: boolean;
       readonly failure: Failure | undefined;
     }
@@ -131,7 +130,8 @@ export type Dialog =
       readonly kind: 'several';
       readonly action: Action;
       readonly ids: readonly bigint[];
-      readonly reason: string;
+      /** The reason of a cancel; empty for none. */
+      readonly given: string;
     }
   | { readonly kind: 'results'; readonly results: readonly Result[] }
   | { readonly kind: 'keys' };
@@ -194,6 +194,9 @@ export function initialState(view: View): State {
     webhooks: undefined,
   };
 }
+
+/** The name of the store, if it has one and was read; otherwise that of the program. */
+export const nameOf = ({ store }: State): string => store?.name ?? 'Store Orders';
 
 /** The words for an action, in buttons and in reports. */
 export const WORDS: Readonly<

@@ -79,11 +79,17 @@ test('an order is shipped once, however often the button is pressed', async (t) 
     await mayGoOn.promise;
     await route.continue();
   });
-  await page.getByRole('button', { name: 'Ship order' }).dblclick();
+  await page.getByRole('button', { name: 'Ship order…' }).dblclick();
+  const dialog = page.getByRole('alertdialog');
+  assert.equal(requests, 0);
+  await dialog.getByLabel('Tracking number').fill(' 1Z 999 ');
+  await dialog.getByRole('button', { name: 'Ship order' }).dblclick();
   await page.getByRole('button', { name: 'Shipping…' }).waitFor();
   mayGoOn.resolve();
   await page.getByText('Order 1 was shipped').waitFor();
+  await dialog.waitFor({ state: 'detached' });
   assert.equal(requests, 1);
+  assert.equal((await service.store.orders([1n]))[0]!.trackingNumber, '1Z 999');
   assert.equal(await page.getByText(/^Not shipped/).count(), 0);
 });
 
@@ -227,16 +233,18 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await place(service.store, pending(1n), pending(2n));
     const { page } = await signedIn(t, browser, service, { search: '?order=1', colorScheme });
     await page.route(/\/orders\/1\/(ship|cancel)$/, () => {});
-    await page.getByRole('button', { name: 'Ship order' }).click();
-    await page.getByText('Shipping…').waitFor();
-    // Under the pointer, it has other colours.
-    await page.mouse.move(0, 0);
-    assert.ok((await contrastOf(page, '.details .primary')) > 4.5);
-    await page.getByRole('button', { name: 'Cancel order…' }).click();
-    await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel order' }).click();
-    await page.getByText('Cancelling…').waitFor();
-    await page.mouse.move(0, 0);
-    assert.ok((await contrastOf(page, 'dialog .danger')) > 4.5);
+    for (const [name, doing, selector] of [
+      ['Ship order', 'Shipping…', 'dialog .primary'],
+      ['Cancel order', 'Cancelling…', 'dialog .danger'],
+    ] as const) {
+      await page.getByRole('button', { name: `${name}…` }).click();
+      await page.getByRole('alertdialog').getByRole('button', { name }).click();
+      await page.getByText(doing).waitFor();
+      // Under the pointer, it has other colours.
+      await page.mouse.move(0, 0);
+      assert.ok((await contrastOf(page, selector)) > 4.5);
+      await page.reload();
+    }
   });
 }
 

@@ -499,7 +499,8 @@ test('below 1,100 px the details are a modal dialog', async (t) => {
   });
   await row(page, 2).click();
   const dialog = page.getByRole('dialog', { name: 'Order 2' });
-  await dialog.getByRole('button', { name: 'Ship order' }).click();
+  await dialog.getByRole('button', { name: 'Ship order…' }).click();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Ship order' }).click();
   await dialog.getByText('Shipped').first().waitFor();
   assert.deepEqual(await accessibilityFindings(page), []);
   await page.keyboard.press('Escape');
@@ -536,6 +537,13 @@ test('orders are opened and closed with the keyboard, and the focus follows', as
       .evaluate((link) => link.matches(':focus')),
     true,
   );
+});
+
+test('the bar and the title have the name of the store', async (t) => {
+  const service = await startService(t, { STORE_NAME: 'Pets of Berlin' });
+  const { page } = await signedIn(t, browser, service);
+  await page.getByRole('link', { name: 'Pets of Berlin' }).waitFor();
+  assert.equal(await page.title(), 'Orders · Pets of Berlin');
 });
 
 test('CONSOLE=off disables the console', async (t) => {

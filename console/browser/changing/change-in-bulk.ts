@@ -54,8 +54,8 @@ export async function changeSeveral(
   {
     action,
     ids,
-    reason,
-  }: { readonly action: Action; readonly ids: readonly bigint[]; readonly reason: string },
+    given,
+  }: { readonly action: Action; readonly ids: readonly bigint[]; readonly given: string },
 ): Promise<void> {
   const results = new Map<bigint, Result>();
   const show = (found: Partial<Bulk>) =>
@@ -63,7 +63,7 @@ export async function changeSeveral(
       const before = state.bulk ?? {
         action,
         ids,
-        reason,
+        given,
         results,
         isRunning: true,
         isStopping: false,
@@ -77,7 +77,7 @@ export async function changeSeveral(
     const isStopped = screen.state.bulk?.isStopping === true;
     const problem = isStopped
       ? 'It was not tried.'
-      : await changePart(screen, session, { action, part, reason, results });
+      : await changePart(screen, session, { action, part, given, results });
     if (session.ending.signal.aborted) return;
     for (const id of problem === undefined ? [] : part) {
       const kind = isStopped ? 'untried' : 'failed';
@@ -100,22 +100,22 @@ async function changePart(
   {
     action,
     part,
-    reason,
+    given,
     results,
   }: {
     readonly action: Action;
     readonly part: readonly bigint[];
-    readonly reason: string;
+    readonly given: string;
     readonly results: Map<bigint, Result>;
   },
 ): Promise<string | undefined> {
   const { client, ending } = session;
   const options = { signal: ending.signal };
-  const given = reason.trim() || undefined;
+  const reason = given.trim() || undefined;
   try {
     const found = await (action === 'cancel'
       ? client.cancelOrders(
-          part.map((id) => ({ id, reason: given })),
+          part.map((id) => ({ id, reason })),
           options,
         )
       : client.shipOrders(part, options));

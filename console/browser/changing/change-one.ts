@@ -16,8 +16,8 @@ import { type Action, type Failure, WORDS } from '../state.ts';
 interface Asked {
   readonly action: Action;
   readonly order: OrderRecord;
-  /** Of a cancel; empty for none. */
-  readonly reason: string;
+  /** The reason of a cancel, or the tracking number of a shipment; empty for none. */
+  readonly given: string;
 }
 
 /**
@@ -27,15 +27,15 @@ interface Asked {
 export async function changeOne(
   screen: Screen,
   session: Session,
-  { action, order: { id, etag }, reason }: Asked,
+  { action, order: { id, etag }, given }: Asked,
 ): Promise<Failure | undefined> {
   const { client, ending } = session;
   const options = { ifMatch: etag, signal: ending.signal };
-  const given = reason.trim() || undefined;
+  const text = given.trim() || undefined;
   try {
     const order = await (action === 'cancel'
-      ? client.cancelOrder(id, { ...options, reason: given })
-      : client.shipOrder(id, options));
+      ? client.cancelOrder(id, { ...options, reason: text })
+      : client.shipOrder(id, { ...options, trackingNumber: text }));
     screen.change((state) => {
       showOrder(state, order);
       if (state.detail?.id === id) state.detail = { ...state.detail, order, failure: undefined };

@@ -24,24 +24,10 @@ export class Changing {
     const by = placed?.byName ?? placed?.by;
     this.#screen.change((state) => {
       state.dialog = {
-        ...{ kind: 'one', action, order, by, reason: '' },
+        ...{ kind: 'one', action, order, by, given: '' },
         ...{ isActing: false, failure: undefined },
       };
     });
-  }
-
-  /** Changes the open order without a question. */
-  async changeOpen(action: Action): Promise<void> {
-    const { session, detail } = this.#screen.state;
-    if (session === undefined || detail?.order?.status !== 'pending' || detail.isActing) return;
-    const show = (isActing: boolean) =>
-      this.#screen.change((state) => {
-        if (state.detail?.id === detail.id) state.detail = { ...state.detail, isActing };
-      });
-    show(true);
-    await changeOne(this.#screen, session, { action, order: detail.order, reason: '' });
-    show(false);
-    await this.#afterwards();
   }
 
   /** Carries out the action of the dialog. */
@@ -49,7 +35,7 @@ export class Changing {
     const { dialog, session } = this.#screen.state;
     if (dialog?.kind === 'several') {
       this.#screen.change((state) => (state.dialog = undefined));
-      await this.changeSeveral(dialog.action, dialog.ids, dialog.reason);
+      await this.changeSeveral(dialog.action, dialog.ids, dialog.given);
     }
     if (dialog?.kind !== 'one' || session === undefined || dialog.isActing) return;
     const asked = { ...dialog, isActing: true, failure: undefined };
@@ -66,10 +52,10 @@ export class Changing {
   }
 
   /** Changes several orders, with the progress in the bar, which has the focus. */
-  async changeSeveral(action: Action, ids: readonly bigint[], reason: string): Promise<void> {
+  async changeSeveral(action: Action, ids: readonly bigint[], given: string): Promise<void> {
     const { session } = this.#screen.state;
     if (session === undefined) return;
-    const changing = changeSeveral(this.#screen, session, { action, ids, reason });
+    const changing = changeSeveral(this.#screen, session, { action, ids, given });
     await this.#screen.focus('.bulk');
     await changing;
     await this.#afterwards();
@@ -80,6 +66,6 @@ export class Changing {
     if (bulk === undefined || bulk.isRunning) return;
     const { failed, untried } = outcomeOf(bulk);
     const ids = [...failed, ...untried].map(({ id }) => id);
-    await this.changeSeveral(bulk.action, ids, bulk.reason);
+    await this.changeSeveral(bulk.action, ids, bulk.given);
   }
 }

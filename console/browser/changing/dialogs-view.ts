@@ -3,7 +3,7 @@ import type { Actions } from '../actions.ts';
 import { orders } from '../format.ts';
 import { icon } from '../icons.ts';
 import { failureNotice, summaryOf } from '../order/details-view.ts';
-import { type Action, type Dialog, type State, WORDS } from '../state.ts';
+import { type Dialog, type State, WORDS } from '../state.ts';
 
 /** Ids that are listed; all of them are copied. */
 const MAX_LISTED = 1_000;
@@ -30,24 +30,30 @@ const REASONS = [
   ...['payment_failed', 'other'],
 ];
 const MAX_REASON = 64;
+const MAX_TRACKING_NUMBER = 128;
 
-function reasonField(action: Action, reason: string, actions: Actions) {
-  if (action !== 'cancel') return nothing;
-  return html`<label class="reason"><span>Reason</span>
-    <input list="reasons" maxlength=${MAX_REASON} placeholder="none" autocomplete="off" .value=${reason} @input=${actions.setReason} /></label>
+function reasonField(reason: string, actions: Actions) {
+  return html`<label class="given"><span>Reason</span>
+    <input list="reasons" maxlength=${MAX_REASON} placeholder="none" autocomplete="off" .value=${reason} @input=${actions.setGiven} /></label>
     <datalist id="reasons">${REASONS.map((each) => html`<option value=${each}></option>`)}</datalist>`;
+}
+
+function trackingNumberField(trackingNumber: string, actions: Actions) {
+  return html`<label class="given"><span>Tracking number</span>
+    <input maxlength=${MAX_TRACKING_NUMBER} placeholder="none" autocomplete="off" spellcheck="false" .value=${trackingNumber} @input=${actions.setGiven} /></label>`;
 }
 
 /** The focus is on the safe button. */
 function askOne(dialog: Dialog & { readonly kind: 'one' }, actions: Actions) {
-  const { action, order, by, reason, isActing, failure } = dialog;
+  const { action, order, by, given, isActing, failure } = dialog;
+  const field = action === 'cancel' ? reasonField : trackingNumberField;
   const { verb, doing, keep } = WORDS[action];
   const isOver = failure !== undefined && !failure.isRetryable;
   return html`<dialog role="alertdialog" class="ask" aria-labelledby="ask" aria-describedby="consequence" @cancel=${actions.closeDialog}>
     <div class="inner"><h2 id="ask">${verb} order ${order.id}?</h2>
       <p id="consequence">${CONSEQUENCES[action][0]}</p>
       ${summaryOf(order, by)}
-      ${isOver ? nothing : reasonField(action, reason, actions)}
+      ${isOver ? nothing : field(given, actions)}
       <div role="alert">${failure === undefined ? nothing : failureNotice(failure)}</div>
     </div>
     <div class="end">
@@ -58,7 +64,7 @@ function askOne(dialog: Dialog & { readonly kind: 'one' }, actions: Actions) {
 }
 
 function askSeveral(
-  { action, ids, reason }: Dialog & { readonly kind: 'several' },
+  { action, ids, given }: Dialog & { readonly kind: 'several' },
   actions: Actions,
 ) {
   const { verb, keep } = WORDS[action];
@@ -68,7 +74,7 @@ function askSeveral(
       <p id="consequence">${CONSEQUENCES[action][1]} An order that has changed its status meanwhile stays as it is.</p>
       <div class="ids" tabindex="0" role="group" aria-label="Ids of the orders">${ids.slice(0, MAX_LISTED).map((id) => html`<span>${id}</span> `)}${ids.length > MAX_LISTED ? html`<span>and ${orders(ids.length - MAX_LISTED)} more</span>` : nothing}</div>
       <button type="button" class="quiet" @click=${actions.copy(ids.join('\n'), 'Ids')}>${icon('copy')}Copy ids</button>
-      ${reasonField(action, reason, actions)}
+      ${action === 'cancel' ? reasonField(given, actions) : nothing}
     </div>
     <div class="end">
       <button type="button" autofocus @click=${actions.closeDialog}>${keep}${action === 'cancel' ? ` ${ids.length === 1 ? 'order' : 'orders'}` : ''}</button>

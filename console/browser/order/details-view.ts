@@ -72,14 +72,14 @@ function walk(state: State, { id }: Detail, actions: Actions) {
 const addressOf = (id: bigint) => `${location.origin}${location.pathname}?order=${id}`;
 
 /** The buttons for shipping and cancelling are apart and look different. */
-function buttons({ session, detail }: State, { status }: OrderRecord, actions: Actions) {
+function buttons({ session }: State, { status }: OrderRecord, actions: Actions) {
   const { may } = session!;
   if (status !== 'pending') return nothing;
   if (!may.cancel && !may.ship) {
     return html`<p class="small">${icon('lock')} Your key cannot change orders</p>`;
   }
   return html`<div class="buttons">
-    ${may.ship ? html`<button type="button" class="primary" aria-disabled=${detail?.isActing === true} @click=${actions.act('ship')}>${icon('truck')}${detail?.isActing === true ? 'Shipping…' : 'Ship order'}</button>` : nothing}
+    ${may.ship ? html`<button type="button" class="primary" @click=${actions.act('ship')}>${icon('truck')}Ship order…</button>` : nothing}
     ${may.cancel ? html`<button type="button" class="danger-outline" @click=${actions.act('cancel')}>Cancel order…</button>` : nothing}
   </div>`;
 }

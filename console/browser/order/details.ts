@@ -27,7 +27,6 @@ const newDetail = (id: bigint, order: OrderRecord | undefined): Detail => ({
   others: undefined,
   problem: undefined,
   failure: undefined,
-  isActing: false,
 });
 
 /** Closes the dialog if its order is no longer pending. */
