@@ -17,15 +17,23 @@ function live(store: Store, onError: (error: unknown, isFirst: boolean) => void 
 
 const idsIn = ({ changes }: ChangePage) => changes.map(({ order }) => order.id);
 
+/** The next changes. A page is empty if the follower was woken by changes that it has already. */
+async function nextChanges(pages: AsyncGenerator<ChangePage, void>): Promise<bigint[]> {
+  for (;;) {
+    const found = idsIn((await pages.next()).value!);
+    if (found.length > 0) return found;
+  }
+}
+
 testStore('a follower gets the recorded changes, then new ones', async (t, store) => {
   await placeAll(store, 1n, 2n);
   const ending = new AbortController();
   t.after(() => ending.abort());
   const pages = follow(live(store), 'start', ending.signal);
   assert.deepEqual(idsIn((await pages.next()).value!), [1n, 2n]);
-  const next = pages.next();
+  const next = nextChanges(pages);
   await placeAll(store, 3n);
-  assert.deepEqual(idsIn((await next).value!), [3n]);
+  assert.deepEqual(await next, [3n]);
 });
 
 testStore(
@@ -43,9 +51,9 @@ testStore(
       const { position } = (await store.feed('now', 1))!;
       const follower = follow(feed, position, ending.signal);
       assert.deepEqual(idsIn((await follower.next()).value!), []);
-      const after = follower.next();
+      const after = nextChanges(follower);
       await placeAll(store, id + 1n);
-      assert.deepEqual(idsIn((await after).value!), [id + 1n]);
+      assert.deepEqual(await after, [id + 1n]);
       await next;
     }
   },
