@@ -1,4 +1,6 @@
 import type { View } from './list/address.ts';
+import type { FilterName } from './list/filters.ts';
+import type { RangeName } from './list/range.ts';
 import type { Column } from './preferences.ts';
 import type { Action, Dialog } from './state.ts';
 
@@ -16,10 +18,10 @@ export interface Actions {
   /** Goes to the view of a link. */
   readonly follow: (view: View) => Handler;
   /** Applies the form of a filter. */
-  readonly filter: (name: 'pet' | 'reference' | 'ships' | 'placed') => Handler;
+  readonly filter: (name: FilterName) => Handler;
   /** Counts the orders of the range in the form. */
-  readonly preview: (name: 'ships' | 'placed') => Handler;
-  readonly openRange: (name: 'ships' | 'placed') => Handler;
+  readonly preview: (name: RangeName) => Handler;
+  readonly openRange: (name: RangeName) => Handler;
   readonly toggleColumn: (column: Column) => Handler;
   readonly setCompact: (isCompact: boolean) => Handler;
   readonly setShortcuts: Handler;

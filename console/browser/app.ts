@@ -17,7 +17,7 @@ import { exportCsv } from './list/csv.ts';
 import { applyFilter, readPresetCounts, readRangeCount } from './list/filters.ts';
 import { OrderList } from './list/order-list.ts';
 import { isRelative, today } from './list/range.ts';
-import { isOnlyReference, writtenReference } from './list/search.ts';
+import { isOnlyReference, viewOfReference, writtenReference } from './list/search.ts';
 import { selectCurrent, toggle, toggleAll } from './list/selection.ts';
 import { readDetails, showDetails } from './order/details.ts';
 import { page } from './page-view.ts';
@@ -150,7 +150,7 @@ export class App {
       const view = applyFilter(name, this.#screen.state.view, form);
       if (view === undefined) return;
       closePopover(event);
-      if (name === 'reference') void this.#goToReference(view, view.reference);
+      if (name === 'reference' && view.prefix === '') void this.#goToReference(view);
       else this.#go(view);
     },
     preview:
@@ -308,15 +308,15 @@ export class App {
     const { view } = this.#screen.state;
     const id = parseWrittenId(text);
     const others = { ...withoutFilters(view), page: 'orders' } as const;
-    if (id === undefined) await this.#goToReference(others, text);
+    if (id === undefined) this.#go(await viewOfReference(this.#screen, others, text));
     else if (isWrittenPet(text)) this.#go({ ...others, petId: id });
     else if (await isOnlyReference(this.#screen, id, text)) {
       this.#go({ ...others, reference: text.trim() });
     } else this.#go({ ...view, page: 'orders', order: id });
   }
 
-  async #goToReference(view: View, text: string): Promise<void> {
-    this.#go({ ...view, reference: await writtenReference(this.#screen, text) });
+  async #goToReference(view: View): Promise<void> {
+    this.#go({ ...view, reference: await writtenReference(this.#screen, view.reference) });
   }
 
   /** Goes to a view, and enters it in the history of the tab. */

@@ -78,6 +78,7 @@ function searchBox({ search, view }: State, actions: Actions) {
   const toOrder = { ...view, page: 'orders', order: id } as const;
   const toPet = { ...withoutFilters(view), page: 'orders', petId: id } as const;
   const toReference = { ...withoutFilters(view), page: 'orders', reference: text } as const;
+  const toPrefix = { ...toReference, reference: '', prefix: text } as const;
   const link = (to: View, words: string, what: string) =>
     html`<a class="item" href=${searchOf(to)} @click=${actions.follow(to)}>${words} <b><bdi>${what}</bdi></b></a>`;
   return html`<form class="jump" role="search" @submit=${actions.submitSearch}>
@@ -92,6 +93,7 @@ function searchBox({ search, view }: State, actions: Actions) {
         : html`<div class="popover found"><p class="head">Press Enter</p>
         ${id === undefined ? nothing : isWrittenPet(search) ? link(toPet, 'Show orders of pet', String(id)) : html`${link(toOrder, 'Open order', String(id))} ${link(toPet, 'Show orders of pet', String(id))}`}
         ${link(toReference, 'Show orders with the reference', text)}
+        ${link(toPrefix, 'Show references that begin with', text)}
         ${search === text ? nothing : link({ ...toReference, reference: search }, 'Show orders with the reference', `“${search}”`)}</div>`
     }
   </form>`;

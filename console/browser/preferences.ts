@@ -1,5 +1,5 @@
 /** The columns that can be left out. */
-export const COLUMNS = ['pet', 'quantity', 'ships', 'placed', 'changed'] as const;
+export const COLUMNS = ['pet', 'reference', 'quantity', 'ships', 'placed', 'changed'] as const;
 export type Column = (typeof COLUMNS)[number];
 
 /** The user's preferences, kept in this browser. */

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Browser } from 'playwright-core';
 import { pending, place, startService } from '../http/harness.ts';
 import { freePort } from '../postgres.ts';
@@ -355,6 +356,7 @@ test('orders are found by their reference, which is text whatever it contains', 
   await place(service.store, pending(1n), { ...pending(2n), reference }, pending(3n));
   const { page, problems } = await signedIn(t, browser, service);
   await page.getByRole('button', { name: 'Reference' }).click();
+  await page.getByLabel('and those that begin with it').uncheck();
   await page.getByLabel('Orders with the reference').fill(reference);
   await page.keyboard.press('Enter');
   await page.getByText('That is all.').waitFor();
@@ -367,6 +369,48 @@ test('orders are found by their reference, which is text whatever it contains', 
   await page.getByRole('link', { name: 'Clear all' }).click();
   await row(page, 3).waitFor();
   assert.deepEqual(problems, []);
+});
+
+test('orders are found by the first characters of their references, and stay sorted while they change', async (t) => {
+  const service = await startService(t);
+  const references = ['PO-2', 'PO-10', undefined, 'PX-1', 'PO-1'];
+  await place(
+    service.store,
+    ...references.map((reference, index) => ({ ...pending(BigInt(index + 1)), reference })),
+  );
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 5).getByText('PO-1', { exact: true }).waitFor();
+  await row(page, 1).getByRole('button', { name: 'Copy the reference PO-2' }).waitFor();
+  await page.getByLabel('Go to an order').fill('PO-');
+  await page.keyboard.press('Enter');
+  await row(page, 4).waitFor({ state: 'detached' });
+  assert.equal(new URL(page.url()).search, '?prefix=PO-');
+  assert.deepEqual(await ids(page), ['1', '2', '5']);
+  await page.getByRole('link', { name: 'Pending 3' }).waitFor();
+  await live(page);
+  await place(service.store, { ...pending(6n), reference: 'PO-3' }, pending(7n));
+  await page.getByRole('button', { name: '1 newer order' }).click();
+  await row(page, 6).waitFor();
+  assert.deepEqual(await ids(page), ['6', '1', '2', '5']);
+});
+
+test('orders are sorted by their latest change, and filtered by it', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n), pending(3n));
+  const [{ updatedAt } = { updatedAt: 0 }] = await service.store.orders([3n]);
+  while (Date.now() <= updatedAt) await nextTurn();
+  await service.store.apply([{ type: 'cancel', id: 1n }]);
+  const { page } = await signedIn(t, browser, service);
+  await page.getByRole('link', { name: 'Changed', exact: true }).click();
+  await page.locator('th.changed[aria-sort="descending"]').waitFor();
+  await page.getByText('That is all.').waitFor();
+  assert.deepEqual(await ids(page), ['1', '3', '2']);
+  await page.getByRole('button', { name: 'Changed' }).click();
+  await page.getByRole('link', { name: 'Today 3' }).click();
+  await page.getByRole('button', { name: 'Changed Today' }).waitFor();
+  assert.equal(new URL(page.url()).search, '?changed=today&sort=-updatedAt');
+  await page.getByText('That is all.').waitFor();
+  assert.deepEqual(await ids(page), ['1', '3', '2']);
 });
 
 test('the search box takes ids as people write them, and a reference', async (t) => {

@@ -5,7 +5,7 @@ import type {
   OrderRecord,
   OrderStatus,
 } from '@store-orders/client';
-import { boundsOf, PLACED_PRESETS, type Range, rangeIn, SHIPS_PRESETS } from './range.ts';
+import { boundsOf, PRESETS_OF, type Range, rangeIn } from './range.ts';
 
 export const STATUSES = ['pending', 'shipped', 'cancelled'] as const;
 export const PAGES = ['orders', 'activity', 'webhooks'] as const;
@@ -14,7 +14,7 @@ export const DAY_COUNTS = [14, 30, 90] as const;
 
 /** The sort order. */
 export interface Sorting {
-  readonly by: 'id' | 'placedAt' | 'shipDate';
+  readonly by: 'id' | 'placedAt' | 'updatedAt' | 'shipDate';
   readonly isDescending: boolean;
 }
 
@@ -28,8 +28,11 @@ export interface View {
   readonly petId: bigint | undefined;
   /** Empty for any. */
   readonly reference: string;
+  /** The first characters of the reference; empty for any. */
+  readonly prefix: string;
   readonly ships: Range;
   readonly placed: Range;
+  readonly changed: Range;
   readonly sorting: Sorting;
   /** The order with open details. */
   readonly order: bigint | undefined;
@@ -47,8 +50,10 @@ export function viewOf(search: string): View {
     statuses: STATUSES.filter((status) => asked.includes(status)),
     petId: parseId(textOf('pet')),
     reference: textOf('reference'),
-    ships: rangeIn(textOf('ships'), SHIPS_PRESETS),
-    placed: rangeIn(textOf('placed'), PLACED_PRESETS),
+    prefix: textOf('prefix'),
+    ships: rangeIn(textOf('ships'), PRESETS_OF.ships),
+    placed: rangeIn(textOf('placed'), PRESETS_OF.placed),
+    changed: rangeIn(textOf('changed'), PRESETS_OF.changed),
     sorting: sortingOf(textOf('sort')),
     order: parseId(textOf('order')),
     days: DAY_COUNTS.find((each) => String(each) === query.get('days')) ?? DAY_COUNTS[0],
@@ -58,22 +63,25 @@ export function viewOf(search: string): View {
 function sortingOf(text: string): Sorting {
   const isDescending = text.startsWith('-');
   const by = text.slice(isDescending ? 1 : 0);
-  if (by !== 'id' && by !== 'placedAt' && by !== 'shipDate') return NEWEST_FIRST;
-  return { by, isDescending };
+  const known = (['id', 'placedAt', 'updatedAt', 'shipDate'] as const).find((each) => each === by);
+  return known === undefined ? NEWEST_FIRST : { by: known, isDescending };
 }
 
 const sortingText = ({ by, isDescending }: Sorting) => `${isDescending ? '-' : ''}${by}`;
 
 /** Writes a view as the query of a URL. */
 export function searchOf(view: View): string {
-  const { page, statuses, petId, reference, ships, placed, sorting, order, days } = view;
+  const { page, statuses, petId, reference, prefix, ships, placed, changed } = view;
+  const { sorting, order, days } = view;
   const query = new URLSearchParams();
   if (page !== 'orders') query.set('view', page);
   if (statuses.length > 0) query.set('status', statuses.join());
   if (petId !== undefined) query.set('pet', String(petId));
   if (reference !== '') query.set('reference', reference);
+  if (prefix !== '') query.set('prefix', prefix);
   if (ships !== '') query.set('ships', ships);
   if (placed !== '') query.set('placed', placed);
+  if (changed !== '') query.set('changed', changed);
   if (sortingText(sorting) !== sortingText(NEWEST_FIRST)) query.set('sort', sortingText(sorting));
   if (order !== undefined) query.set('order', String(order));
   if (page === 'activity' && days !== DAY_COUNTS[0]) query.set('days', String(days));
@@ -83,11 +91,14 @@ export function searchOf(view: View): string {
 /** The view without filters, with everything else as it is. */
 export const withoutFilters = (view: View): View => ({
   ...view,
-  ...{ statuses: [], petId: undefined, reference: '', ships: '', placed: '', order: undefined },
+  ...{ statuses: [], petId: undefined, reference: '', prefix: '', order: undefined },
+  ...{ ships: '', placed: '', changed: '' },
 });
 
-export function isFiltered({ petId, reference, ships, placed }: View): boolean {
-  return petId !== undefined || [reference, ships, placed].some((each) => each !== '');
+export function isFiltered(view: View): boolean {
+  const { petId, reference, prefix, ships, placed, changed } = view;
+  const texts = [reference, prefix, ships, placed, changed];
+  return petId !== undefined || texts.some((each) => each !== '');
 }
 
 /** Returns the part of a view that determines the list. */
@@ -95,38 +106,55 @@ export const listOf = (view: View): string =>
   searchOf({ ...view, page: 'orders', order: undefined, days: DAY_COUNTS[0] });
 
 /** Returns the filters of a view, except the status. */
-export function filterOf({ petId, reference, ships, placed }: View): OrderFilter {
-  const [shipDate, placedAt] = [boundsOf(ships), boundsOf(placed)];
+export function filterOf(view: View): OrderFilter {
+  const { petId, reference, prefix } = view;
+  const [shipDate, placedAt] = [boundsOf(view.ships), boundsOf(view.placed)];
+  const updatedAt = boundsOf(view.changed);
   return {
     ...(petId !== undefined && { petId }),
     ...(reference !== '' && { reference }),
+    ...(prefix !== '' && { referencePrefix: prefix }),
     ...(shipDate.from && { shipDateFrom: shipDate.from }),
     ...(shipDate.before && { shipDateBefore: shipDate.before }),
     ...(placedAt.from && { placedFrom: placedAt.from }),
     ...(placedAt.before && { placedBefore: placedAt.before }),
+    ...(updatedAt.from && { updatedFrom: updatedAt.from }),
+    ...(updatedAt.before && { updatedBefore: updatedAt.before }),
   };
 }
 
-/** Returns the query of the list. Filtered by the time of placement, the newest orders are found by an index of that time. */
+/** Returns the query of the list. */
 export function orderQuery(view: View): OrderQuery {
-  const { statuses, placed, sorting } = view;
-  const isById = sorting.by === 'id' && (placed === '' || view.petId !== undefined);
+  const { statuses, sorting } = view;
   return {
     ...filterOf(view),
     ...(statuses.length > 0 && { status: statuses }),
-    sort: isById ? 'id' : sorting.by === 'id' ? 'placedAt' : sorting.by,
+    sort: sorting.by === 'id' ? indexOf(view) : sorting.by,
     direction: sorting.isDescending ? 'desc' : 'asc',
     limit: 50,
   };
 }
 
+/** Returns the sort order whose index finds the orders of a view that are to be shown by their ids. */
+function indexOf({ petId, reference, prefix, placed, changed }: View): OrderQuery['sort'] {
+  if (petId !== undefined || reference !== '') return 'id';
+  if (prefix !== '') return 'reference';
+  if (placed !== '') return 'placedAt';
+  return changed === '' ? 'id' : 'updatedAt';
+}
+
 /** Whether an order matches a view. */
 export function isShown(order: OrderRecord, view: View): boolean {
-  const { statuses, petId, reference } = view;
+  const { statuses, petId, reference, prefix } = view;
   if (statuses.length > 0 && !statuses.some((each) => each === order.status)) return false;
   if (petId !== undefined && order.petId !== petId) return false;
   if (reference !== '' && order.reference !== reference) return false;
-  return isIn(order.shipDate, view.ships) && isIn(order.placedAt, view.placed);
+  if (prefix !== '' && order.reference?.startsWith(prefix) !== true) return false;
+  return (
+    isIn(order.shipDate, view.ships) &&
+    isIn(order.placedAt, view.placed) &&
+    isIn(order.updatedAt, view.changed)
+  );
 }
 
 function isIn(text: string | undefined, range: Range): boolean {
@@ -138,15 +166,29 @@ function isIn(text: string | undefined, range: Range): boolean {
 
 /** Whether an order comes before another in the order of the list. */
 export function comesBefore(one: OrderRecord, other: OrderRecord, view: View): boolean {
-  const { sort } = orderQuery(view);
-  const timeOf = ({ shipDate, placedAt }: OrderRecord) =>
-    sort === 'id' ? 0 : Date.parse((sort === 'placedAt' ? placedAt : shipDate) ?? '');
-  const [first, second] = [timeOf(one), timeOf(other)];
+  const { sort = 'id' } = orderQuery(view);
+  if (sort === 'reference') {
+    const order = compareReferences(one.reference!, other.reference!);
+    return (order === 0 ? one.id < other.id : order < 0) !== view.sorting.isDescending;
+  }
+  const [first, second] = [one, other].map((order) =>
+    sort === 'id' ? 0 : Date.parse(order[sort] ?? ''),
+  ) as [number, number];
   // Orders without a ship date are last, in either order.
   if (Number.isNaN(first) !== Number.isNaN(second)) return Number.isNaN(second);
   if (Number.isNaN(first)) return one.id < other.id !== view.sorting.isDescending;
-  const isLess = first === second ? one.id < other.id : first < second;
-  return isLess !== view.sorting.isDescending;
+  const isSameRevision = sort !== 'updatedAt' || one.revision === other.revision;
+  const isLess = isSameRevision ? one.id < other.id : one.revision < other.revision;
+  return (first === second ? isLess : first < second) !== view.sorting.isDescending;
+}
+
+/** Compares texts by their code points. */
+function compareReferences(one: string, other: string): number {
+  const [first, second] = [one, other].map((text) =>
+    Array.from(text, (each) => each.codePointAt(0)!),
+  );
+  const index = first!.findIndex((point, at) => point !== second![at]);
+  return index === -1 ? first!.length - second!.length : first![index]! - (second![index] ?? -1);
 }
 
 /** Parses an int64 in digits; undefined for any other text. */

@@ -6,14 +6,7 @@ import { icon } from '../icons.ts';
 import { COLUMNS } from '../preferences.ts';
 import type { State } from '../state.ts';
 import { isFiltered, moreIn, searchOf, totalOf, type View, withoutFilters } from './address.ts';
-import {
-  dayStart,
-  daysOf,
-  PLACED_PRESETS,
-  PRESET_NAMES,
-  type Range,
-  SHIPS_PRESETS,
-} from './range.ts';
+import { dayStart, daysOf, PRESET_NAMES, PRESETS_OF, type Range, type RangeName } from './range.ts';
 
 /** The heading of the list, with its filters. */
 export function filterBar(state: State, actions: Actions) {
@@ -28,7 +21,7 @@ export function filterBar(state: State, actions: Actions) {
       <div class="tools">${viewMenu(state, actions)} ${exportButton(state, actions)}</div>
     </div>
     <div class="filters" role="group" aria-label="Filters">
-      ${petChip(state, actions)} ${rangeChip('ships', state, actions)} ${rangeChip('placed', state, actions)} ${referenceChip(state, actions)}
+      ${petChip(state, actions)} ${rangeChip('ships', state, actions)} ${rangeChip('placed', state, actions)} ${rangeChip('changed', state, actions)} ${referenceChip(state, actions)}
       ${isFiltered(view) ? html`<a class="link clear-all" href=${searchOf(cleared)} @click=${actions.follow(cleared)}>Clear all</a>` : nothing}
       <p class="match" role="status">${matching(state)}</p>
     </div>
@@ -97,33 +90,33 @@ function petChip({ view }: State, actions: Actions) {
 }
 
 function referenceChip({ view }: State, actions: Actions) {
-  const { reference } = view;
-  const without = { ...view, reference: '', order: undefined };
+  const { reference, prefix } = view;
+  const without = { ...view, reference: '', prefix: '', order: undefined };
   return chip(
     {
       name: 'reference',
       label: 'Reference',
-      value: reference === '' ? undefined : reference,
+      value: prefix !== '' ? `${prefix}…` : reference === '' ? undefined : reference,
       without,
     },
     html`<div class="popover form" id="filter-reference" popover role="dialog" aria-label="Reference"><form @submit=${actions.filter('reference')}>
       <label for="reference">Orders with the reference</label>
-      <input id="reference" name="reference" maxlength="255" autocomplete="off" dir="auto" autofocus .value=${reference} />
+      <input id="reference" name="reference" maxlength="255" autocomplete="off" dir="auto" autofocus .value=${reference || prefix} />
+      <label class="item"><input type="checkbox" name="prefix" .checked=${reference === ''} />and those that begin with it</label>
       <div class="end"><button class="primary">Show orders</button></div>
     </form></div>`,
     actions,
   );
 }
 
-function rangeChip(name: 'ships' | 'placed', state: State, actions: Actions) {
+function rangeChip(name: RangeName, state: State, actions: Actions) {
   const { view, rangeCounts } = state;
   const range = view[name];
-  const label = name === 'ships' ? 'Ships' : 'Placed';
+  const label = COLUMN_NAMES[name];
   // Only pending orders can be overdue.
   const isOverdue = range === 'overdue' && view.statuses.join() === 'pending';
   const statuses = isOverdue ? [] : view.statuses;
   const without = { ...view, [name]: '', statuses, order: undefined };
-  const presets = name === 'ships' ? SHIPS_PRESETS : PLACED_PRESETS;
   const preset = (each: string) => {
     const statuses = each === 'overdue' ? (['pending'] as const) : view.statuses;
     const to = { ...view, [name]: each, statuses, order: undefined };
@@ -136,7 +129,7 @@ function rangeChip(name: 'ships' | 'placed', state: State, actions: Actions) {
   return chip(
     { name, label, value: range === '' ? undefined : rangeName(range, view), without },
     html`<div class="popover form range" id="filter-${name}" popover role="dialog" aria-label=${label} @toggle=${actions.openRange(name)}><form @input=${actions.preview(name)} @submit=${actions.filter(name)}>
-      ${presets.map(preset)}
+      ${PRESETS_OF[name].map(preset)}
       <hr />
       <div class="days">
         <label>From <input type="date" name="from" .value=${from} min="1900-01-01" max="9998-12-31" /></label>
@@ -169,6 +162,7 @@ export function rangeName(range: Range, { statuses }: View): string {
 
 const COLUMN_NAMES = {
   pet: 'Pet',
+  reference: 'Reference',
   quantity: 'Quantity',
   ships: 'Ships',
   placed: 'Placed',
@@ -182,6 +176,7 @@ const SORTINGS = [
   ['Ships latest', { by: 'shipDate', isDescending: true }],
   ['Placed last', { by: 'placedAt', isDescending: true }],
   ['Placed first', { by: 'placedAt', isDescending: false }],
+  ['Changed last', { by: 'updatedAt', isDescending: true }],
 ] as const;
 
 function viewMenu({ preferences, view }: State, actions: Actions) {

@@ -1,18 +1,20 @@
 import type { Screen } from '../screen.ts';
 import { filterOf, parseWrittenId, type View } from './address.ts';
-import { PLACED_PRESETS, rangeOf, SHIPS_PRESETS } from './range.ts';
+import { PRESETS_OF, type RangeName, rangeOf } from './range.ts';
+
+export type FilterName = 'pet' | 'reference' | RangeName;
 
 /** Returns the view with the value of a filter's form; undefined, with a message in the form, if it is not an id. */
-export function applyFilter(
-  name: 'pet' | 'reference' | 'ships' | 'placed',
-  view: View,
-  form: HTMLFormElement,
-): View | undefined {
+export function applyFilter(name: FilterName, view: View, form: HTMLFormElement): View | undefined {
   const valueIn = (field: string) => (form.elements.namedItem(field) as HTMLInputElement).value;
   const textIn = (field: string) => valueIn(field).trim();
   const base = { ...view, order: undefined };
   // References can begin and end with blanks.
-  if (name === 'reference') return { ...base, reference: valueIn('reference') };
+  if (name === 'reference') {
+    const { checked: isPrefix } = form.elements.namedItem('prefix') as HTMLInputElement;
+    const text = valueIn('reference');
+    return { ...base, reference: isPrefix ? '' : text, prefix: isPrefix ? text : '' };
+  }
   const problem = form.querySelector('.problem')!;
   if (name !== 'pet') {
     const [from, to] = [textIn('from'), textIn('to')];
@@ -31,18 +33,17 @@ export function applyFilter(
 const asked = new Map<string, number>();
 
 /** Counts the orders of each preset of a range. */
-export async function readPresetCounts(screen: Screen, name: 'ships' | 'placed'): Promise<void> {
+export async function readPresetCounts(screen: Screen, name: RangeName): Promise<void> {
   const { view } = screen.state;
-  const presets = name === 'ships' ? SHIPS_PRESETS : PLACED_PRESETS;
   await Promise.all(
-    presets.map((each) => readCount(screen, `${name} ${each}`, { ...view, [name]: each })),
+    PRESETS_OF[name].map((each) => readCount(screen, `${name} ${each}`, { ...view, [name]: each })),
   );
 }
 
 /** Counts the orders of the days in the form of a range. */
 export async function readRangeCount(
   screen: Screen,
-  name: 'ships' | 'placed',
+  name: RangeName,
   form: HTMLFormElement,
 ): Promise<void> {
   const view = applyFilter(name, screen.state.view, form);

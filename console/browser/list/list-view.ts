@@ -18,8 +18,10 @@ import { isFiltered, moreIn, type Sorting, searchOf, totalOf, withoutFilters } f
 import { rangeName } from './filters-view.ts';
 import { selectable } from './list-state.ts';
 
-/** Quantities with more digits than this need a wider column. */
-const QUANTITY_DIGITS = 7;
+/** Columns have room for so many characters at least, so that they do not become wider with each page. */
+const LEAST_DIGITS = 6;
+/** Ids with more digits than this leave less room for other columns. */
+const SHORT_DIGITS = 10;
 
 /** Status, icon and word. */
 const PILLS = {
@@ -87,7 +89,9 @@ function selectAllBanner(state: State, actions: Actions) {
 function table(state: State, actions: Actions) {
   const { session, view, preferences, orders } = state;
   const canAct = session!.may.cancel || session!.may.ship;
-  const isLong = orders.some(({ quantity }) => String(quantity ?? '').length > QUANTITY_DIGITS);
+  const [id, pet, quantity] = (['id', 'petId', 'quantity'] as const).map((name) =>
+    Math.max(LEAST_DIGITS, ...orders.map((order) => widthOf(order[name]))),
+  ) as [number, number, number];
   const heading = (
     name: string,
     className: string,
@@ -104,15 +108,15 @@ function table(state: State, actions: Actions) {
   const classes = [
     preferences.isCompact ? 'compact' : 'comfortable',
     ...preferences.hidden.map((each) => `without-${each}`),
-    isLong ? 'long-quantity' : '',
+    Math.max(id, pet, quantity) > SHORT_DIGITS ? 'long-ids' : '',
   ].join(' ');
-  return html`<div class="list"><table class=${classes}>
+  return html`<div class="list"><table class=${classes} .style=${`--id:${id}ch;--pet:${pet}ch;--quantity:${quantity}ch`}>
     <caption class="hidden">Orders</caption>
     <thead><tr>
       <th scope="col" class="check">${canAct ? selectAll(state, actions) : html`<span class="hidden">Selection</span>`}</th>
       ${heading('Order', 'id number', 'id')} ${heading('Status', 'status', undefined)} ${heading('Pet', 'pet number', undefined)}
-      ${heading('Quantity', 'quantity number', undefined)} ${heading('Ships', 'ships', 'shipDate', false)} ${heading('Placed', 'placed', 'placedAt')}
-      ${heading('Changed', 'changed', undefined)}
+      ${heading('Reference', 'reference', undefined)} ${heading('Quantity', 'quantity number', undefined)} ${heading('Ships', 'ships', 'shipDate', false)} ${heading('Placed', 'placed', 'placedAt')}
+      ${heading('Changed', 'changed', 'updatedAt')}
     </tr></thead>
     <tbody>${repeat(
       orders,
@@ -122,6 +126,9 @@ function table(state: State, actions: Actions) {
   </table></div>`;
 }
 
+/** The number of characters of an integer, with room for separators. */
+const widthOf = (value: bigint | undefined) => (value === undefined ? 0 : count(value).length);
+
 function selectAll(state: State, actions: Actions) {
   const { pending, isAll } = selectable(state);
   if (pending.length === 0) return html`<span class="hidden">Selection</span>`;
@@ -130,7 +137,7 @@ function selectAll(state: State, actions: Actions) {
 }
 
 function row(state: State, order: OrderRecord, canAct: boolean, actions: Actions) {
-  const { id, status, petId, quantity, placedAt, updatedAt } = order;
+  const { id, status, petId, reference, quantity, placedAt, updatedAt } = order;
   const { view, selected, current, detail, changed, bulk, isNarrow } = state;
   const to = { ...view, order: id };
   const toPet = { ...withoutFilters(view), petId };
@@ -148,6 +155,7 @@ function row(state: State, order: OrderRecord, canAct: boolean, actions: Actions
     <th scope="row" class="id number"><a href=${searchOf(to)} @click=${actions.follow(to)}>${id}</a><button type="button" class="copy icon-only" aria-label="Copy id ${id}" @click=${actions.copy(String(id), 'Id')}>${icon('copy')}</button></th>
     <td class="status">${pill(status)}${result === undefined || result.kind === 'done' ? nothing : html`<span class="row-result" title=${result.text}>${icon('warning')}<span class="hidden">${result.text}</span></span>`}</td>
     <td class="pet number">${petId === undefined ? nothing : html`<a href=${searchOf(toPet)} aria-label="Orders of pet ${petId}" @click=${actions.follow(toPet)}>${isNarrow ? 'Pet ' : nothing}${petId}</a>`}</td>
+    <td class="reference">${reference === undefined ? nothing : html`<bdi title=${reference}>${reference}</bdi><button type="button" class="copy icon-only" aria-label="Copy the reference ${reference}" @click=${actions.copy(reference, 'Reference')}>${icon('copy')}</button>`}</td>
     <td class="quantity number">${quantity === undefined ? nothing : count(quantity)}</td>
     <td class="ships">${shipsCell(order, isNarrow)}</td>
     <td class="placed">${time(placedAt)}</td>
@@ -174,7 +182,7 @@ function skeleton() {
 
 /** The texts for an empty store, and for filters that match no order. */
 function emptyList({ view, store }: State, actions: Actions) {
-  const { petId, reference, ships, placed, statuses } = view;
+  const { petId, reference, prefix, ships, placed, changed, statuses } = view;
   const whole = store === undefined ? 0n : totalOf(store.counts);
   if (whole === 0n && !isFiltered(view) && statuses.length === 0) {
     return html`<div class="empty">${icon('box')}<h2>No orders yet</h2>
@@ -185,8 +193,10 @@ function emptyList({ view, store }: State, actions: Actions) {
     statuses.length > 0 && statuses.join(' or '),
     petId !== undefined && `of pet ${petId}`,
     reference !== '' && `with the reference ${reference}`,
+    prefix !== '' && `with a reference that begins with ${prefix}`,
     ships !== '' && `to ship: ${rangeName(ships, view)}`,
     placed !== '' && `placed: ${rangeName(placed, view)}`,
+    changed !== '' && `changed: ${rangeName(changed, view)}`,
   ].filter(Boolean);
   const cleared = withoutFilters(view);
   const onlyPet = { ...cleared, petId };

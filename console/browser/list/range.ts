@@ -23,8 +23,17 @@ export const PRESET_NAMES: Readonly<Record<string, string>> = {
 };
 
 /** The presets of each filter. */
-export const SHIPS_PRESETS = ['today', 'overdue', 'next7'] as const;
-export const PLACED_PRESETS = ['today', 'last7', 'last30'] as const;
+const SHIPS_PRESETS = ['today', 'overdue', 'next7'] as const;
+const PAST_PRESETS = ['today', 'last7', 'last30'] as const;
+
+/** The filters that are ranges of days. */
+export type RangeName = 'ships' | 'placed' | 'changed';
+
+export const PRESETS_OF: Readonly<Record<RangeName, readonly string[]>> = {
+  ships: SHIPS_PRESETS,
+  placed: PAST_PRESETS,
+  changed: PAST_PRESETS,
+};
 
 /** Returns the range that a text names; empty if it names none. */
 export function rangeIn(text: string, presets: readonly string[]): Range {

@@ -1,7 +1,7 @@
 import { NotFoundError } from '@store-orders/client';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
-import { totalOf } from './address.ts';
+import { totalOf, type View } from './address.ts';
 
 /** How long a search waits for the lookups below; then it continues without them. */
 const LIMIT_MS = 1_500;
@@ -18,6 +18,16 @@ export async function writtenReference(screen: Screen, text: string): Promise<st
   const trimmed = text.trim();
   if (trimmed === text) return text;
   return (await hasReference(screen, text)) ? text : trimmed;
+}
+
+/**
+ * Returns the view of the orders that a text means: those with this reference, if there are any, otherwise those whose references begin with it.
+ * @param view without filters of references
+ */
+export async function viewOfReference(screen: Screen, view: View, text: string): Promise<View> {
+  const reference = await writtenReference(screen, text);
+  const isWhole = await hasReference(screen, reference);
+  return isWhole ? { ...view, reference } : { ...view, prefix: text.trim() };
 }
 
 /** Returns whether a number is the reference of an order, and not an id. */
