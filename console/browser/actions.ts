@@ -46,6 +46,14 @@ export interface Actions {
   readonly actOnSelected: (action: Action) => Handler;
   /** Sets the reason or the tracking number in the dialog. */
   readonly setGiven: Handler;
+  /** Whether the order of the dialog is placed again after its cancel. */
+  readonly setAgain: Handler;
+  /** Opens the form of a new order. */
+  readonly openForm: Handler;
+  readonly editDraft: Handler;
+  readonly placeOrder: Handler;
+  /** Opens another form, after one whose outcome is not known. */
+  readonly startAnother: Handler;
   /** Confirms the dialog. */
   readonly confirm: Handler;
   readonly showDialog: (dialog: Dialog) => Handler;

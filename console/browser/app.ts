@@ -21,6 +21,7 @@ import { isOnlyReference, viewOfReference, writtenReference } from './list/searc
 import { selectCurrent, toggle, toggleAll } from './list/selection.ts';
 import { readDetails, showDetails } from './order/details.ts';
 import { page } from './page-view.ts';
+import { Placing } from './placing/placing.ts';
 import { type Preferences, storePreferences } from './preferences.ts';
 import { Screen } from './screen.ts';
 import { forgetKey, isSignedOut, keyIn, OtherTabs, signIn } from './sign-in.ts';
@@ -44,6 +45,7 @@ export class App {
   readonly #screen: Screen;
   readonly #list: OrderList;
   readonly #changing: Changing;
+  readonly #placing: Placing;
   readonly #tabs: OtherTabs;
   #resumeTimer: ReturnType<typeof setTimeout> | undefined;
   /** The day that is "today" in the view, in the user's time zone. */
@@ -57,7 +59,13 @@ export class App {
     const draw = (state: State) => page(state, this.#actions);
     this.#screen = new Screen(element, view, { page: draw, onSignedOut });
     this.#list = new OrderList(this.#screen, () => void readDetails(this.#screen));
-    this.#changing = new Changing(this.#screen, () => this.#list.readCounts());
+    this.#placing = new Placing(this.#screen, (order) =>
+      this.#go({ ...this.#screen.state.view, page: 'orders', order }),
+    );
+    this.#changing = new Changing(this.#screen, {
+      readCounts: () => this.#list.readCounts(),
+      placeAgain: (order) => this.#placing.open(order),
+    });
     this.#tabs = new OtherTabs(() => this.#signOut('You signed out in another tab.'));
   }
 
@@ -204,12 +212,28 @@ export class App {
         if (dialog !== undefined && 'given' in dialog) state.dialog = { ...dialog, given };
       });
     },
+    setAgain: ({ target }) => {
+      const isAgain = (target as HTMLInputElement).checked;
+      this.#screen.change((state) => {
+        if (state.dialog?.kind === 'one') state.dialog = { ...state.dialog, isAgain };
+      });
+    },
+    openForm: () => this.#placing.open(),
+    editDraft: ({ target }) => {
+      const { name, value } = target as HTMLInputElement;
+      this.#placing.edit({ [name]: value });
+    },
+    placeOrder: (event) => {
+      event.preventDefault();
+      void this.#placing.submit();
+    },
+    startAnother: () => this.#placing.startAnother(),
     confirm: () => void this.#changing.confirm(),
     showDialog: (dialog) => () => this.#showDialog(dialog),
     closeDialog: (event) => {
       event.preventDefault();
       const { dialog } = this.#screen.state;
-      if (dialog?.kind === 'one' && dialog.isActing) return;
+      if ((dialog?.kind === 'one' || dialog?.kind === 'place') && dialog.isActing) return;
       this.#screen.change((state) => (state.dialog = undefined));
     },
     stopBulk: () =>
@@ -251,6 +275,9 @@ export class App {
     search: () => void this.#screen.focus('#jump'),
     filter: () => void this.#screen.focus('.filters button'),
     act: (action) => this.#changing.ask(action),
+    place: () => {
+      if (this.#hasList) this.#placing.open();
+    },
     copyId: () => {
       const { detail, current } = this.#screen.state;
       const id = detail?.id ?? current;
@@ -283,6 +310,7 @@ export class App {
       );
       await screen.focus('h1');
       await this.#show(screen.state.view, true);
+      this.#placing.resume();
     } catch (error) {
       if (isSignedOut(error)) this.#signOut('This key is not valid.');
       else {

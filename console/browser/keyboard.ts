@@ -6,6 +6,7 @@ export interface Shortcuts {
   readonly search: () => void;
   readonly filter: () => void;
   readonly act: (action: 'cancel' | 'ship') => void;
+  readonly place: () => void;
   readonly copyId: () => void;
   readonly exportCsv: () => void;
   readonly goTo: (page: 'orders' | 'activity') => void;
@@ -52,6 +53,7 @@ function first(shortcuts: Shortcuts, { key, target }: KeyboardEvent): (() => voi
     f: shortcuts.filter,
     s: () => shortcuts.act('ship'),
     c: () => shortcuts.act('cancel'),
+    n: shortcuts.place,
     y: shortcuts.copyId,
     e: shortcuts.exportCsv,
     '?': shortcuts.help,

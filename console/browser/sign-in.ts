@@ -5,7 +5,9 @@ import { compareClocks } from './clock.ts';
 export interface Session {
   readonly client: StoreOrders;
   readonly key: Key;
-  readonly may: Readonly<Record<'read' | 'cancel' | 'ship' | 'follow' | 'webhooks', boolean>>;
+  readonly may: Readonly<
+    Record<'read' | 'place' | 'cancel' | 'ship' | 'follow' | 'webhooks', boolean>
+  >;
   /** Aborted when the session ends; ends its requests. */
   readonly ending: AbortController;
 }
@@ -72,6 +74,7 @@ export async function signIn(apiKey: string, root: string): Promise<Session> {
   sessionStorage.setItem(STORED, apiKey);
   const may = {
     read: can('orders:read'),
+    place: can('orders:place'),
     cancel: can('orders:cancel'),
     ship: can('orders:ship'),
     follow: can('changes:read'),

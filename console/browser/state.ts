@@ -8,6 +8,7 @@ import type {
   Webhook,
 } from '@store-orders/client';
 import type { View } from './list/address.ts';
+import type { Draft } from './placing/draft.ts';
 import { type Preferences, storedPreferences } from './preferences.ts';
 import type { Session } from './sign-in.ts';
 
@@ -60,6 +61,8 @@ export interface State {
   bulk: Bulk | undefined;
   dialog: Dialog | undefined;
   toast: Toast | undefined;
+  /** The order that was placed last in this tab. */
+  placed: bigint | undefined;
   /** Orders written to a file so far; undefined if none is being written. */
   exported: number | undefined;
   detail: Detail | undefined;
@@ -123,6 +126,8 @@ export type Dialog =
       readonly by: string | undefined;
       /** The reason of a cancel, or the tracking number of a shipment; empty for none. */
       readonly given: string;
+      /** Whether the cancelled order is to be placed again, with other values. */
+      readonly isAgain: boolean;
       readonly isActing: boolean;
       readonly failure: Failure | undefined;
     }
@@ -132,6 +137,12 @@ export type Dialog =
       readonly ids: readonly bigint[];
       /** The reason of a cancel; empty for none. */
       readonly given: string;
+    }
+  | {
+      readonly kind: 'place';
+      readonly draft: Draft;
+      readonly isActing: boolean;
+      readonly problem: string | undefined;
     }
   | { readonly kind: 'results'; readonly results: readonly Result[] }
   | { readonly kind: 'keys' };
@@ -188,6 +199,7 @@ export function initialState(view: View): State {
     bulk: undefined,
     dialog: undefined,
     toast: undefined,
+    placed: undefined,
     exported: undefined,
     detail: undefined,
     activity: undefined,

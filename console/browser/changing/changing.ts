@@ -1,3 +1,4 @@
+import type { OrderRecord } from '@store-orders/client';
 import { readDetails } from '../order/details.ts';
 import type { Screen } from '../screen.ts';
 import type { Action } from '../state.ts';
@@ -10,9 +11,22 @@ export class Changing {
   /** Reads counts and history again. */
   readonly #afterwards: () => Promise<unknown>;
 
-  constructor(screen: Screen, readCounts: () => Promise<void>) {
+  /** Called with an order that was cancelled to be placed again. */
+  readonly #placeAgain: (order: OrderRecord) => void;
+
+  constructor(
+    screen: Screen,
+    {
+      readCounts,
+      placeAgain,
+    }: {
+      readonly readCounts: () => Promise<void>;
+      readonly placeAgain: (order: OrderRecord) => void;
+    },
+  ) {
     this.#screen = screen;
     this.#afterwards = () => Promise.all([readDetails(screen), readCounts()]);
+    this.#placeAgain = placeAgain;
   }
 
   /** Asks before the open order is changed. */
@@ -24,7 +38,7 @@ export class Changing {
     const by = placed?.byName ?? placed?.by;
     this.#screen.change((state) => {
       state.dialog = {
-        ...{ kind: 'one', action, order, by, given: '' },
+        ...{ kind: 'one', action, order, by, given: '', isAgain: false },
         ...{ isActing: false, failure: undefined },
       };
     });
@@ -48,6 +62,8 @@ export class Changing {
       state.dialog =
         failure === undefined ? undefined : { ...dialog, order, isActing: false, failure };
     });
+    const isOpen = this.#screen.state.session === session;
+    if (failure === undefined && dialog.isAgain && isOpen) this.#placeAgain(dialog.order);
     await this.#afterwards();
   }
 

@@ -3,6 +3,7 @@ import type { Actions } from '../actions.ts';
 import { orders } from '../format.ts';
 import { icon } from '../icons.ts';
 import { failureNotice, summaryOf } from '../order/details-view.ts';
+import { placeDialog } from '../placing/place-view.ts';
 import { type Dialog, type State, WORDS } from '../state.ts';
 
 /** Ids that are listed; all of them are copied. */
@@ -10,7 +11,8 @@ const MAX_LISTED = 1_000;
 
 /** The dialog above the page. */
 export function dialogView(state: State, dialog: Dialog, actions: Actions) {
-  if (dialog.kind === 'one') return askOne(dialog, actions);
+  if (dialog.kind === 'one') return askOne(state, dialog, actions);
+  if (dialog.kind === 'place') return placeDialog(dialog, actions);
   if (dialog.kind === 'several') return askSeveral(dialog, actions);
   if (dialog.kind === 'results') return resultsDialog(dialog, actions);
   return keysDialog(state, actions);
@@ -44,8 +46,9 @@ function trackingNumberField(trackingNumber: string, actions: Actions) {
 }
 
 /** The focus is on the safe button. */
-function askOne(dialog: Dialog & { readonly kind: 'one' }, actions: Actions) {
-  const { action, order, by, given, isActing, failure } = dialog;
+function askOne({ session }: State, dialog: Dialog & { readonly kind: 'one' }, actions: Actions) {
+  const { action, order, by, given, isAgain, isActing, failure } = dialog;
+  const isOffered = action === 'cancel' && session!.may.place;
   const field = action === 'cancel' ? reasonField : trackingNumberField;
   const { verb, doing, keep } = WORDS[action];
   const isOver = failure !== undefined && !failure.isRetryable;
@@ -54,6 +57,7 @@ function askOne(dialog: Dialog & { readonly kind: 'one' }, actions: Actions) {
       <p id="consequence">${CONSEQUENCES[action][0]}</p>
       ${summaryOf(order, by)}
       ${isOver ? nothing : field(given, actions)}
+      ${isOver || !isOffered ? nothing : html`<label class="again"><input type="checkbox" .checked=${isAgain} @change=${actions.setAgain} /> Then place it again, with another quantity, date or pet</label>`}
       <div role="alert">${failure === undefined ? nothing : failureNotice(failure)}</div>
     </div>
     <div class="end">
@@ -103,6 +107,7 @@ const KEYS: readonly (readonly [string, ...string[]])[] = [
   ['Filter', 'f'],
   ['Ship the open order', 's'],
   ['Cancel the open order', 'c'],
+  ['Place an order', 'n'],
   ['Copy the id', 'y'],
   ['Export CSV', 'e'],
   ['Orders, activity', 'g o', 'g a'],

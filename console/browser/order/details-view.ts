@@ -29,6 +29,7 @@ function contents(state: State, detail: Detail, actions: Actions) {
     ${order === undefined ? nothing : html`<p class="sub">${subtitle(order)}</p>`}
     ${order === undefined ? nothing : buttons(state, order, actions)}
     <div class="body">
+      ${state.placed === id ? html`<p class="notice placed">${icon('done')}<span>Placed just now.</span><button type="button" @click=${actions.openForm}>Place another</button></p>` : nothing}
       <div role="alert">${failure === undefined ? nothing : failureNotice(failure, actions.act(failure.action))}
         ${problem === undefined ? nothing : html`<div class="notice">${icon('warning')}<div><b>${order === undefined ? `Order ${id} is not shown.` : 'Not read again.'}</b><p>${problem}</p></div>${order === undefined ? referenceLink(state, id, actions) : nothing}<button type="button" @click=${actions.readDetails}>Try again</button></div>`}</div>
       ${order === undefined && problem === undefined ? html`<p role="status" class="small">Loading…</p>` : nothing}

@@ -1,0 +1,85 @@
+import type { OrderRecord } from '@store-orders/client';
+import { parseWrittenId } from '../list/address.ts';
+
+/** The fields of the form of a new order, as they are typed. */
+export interface DraftFields {
+  readonly pet: string;
+  readonly quantity: string;
+  /** YYYY-MM-DD; empty for none. */
+  readonly day: string;
+  /** HH:MM, in the user's time zone. */
+  readonly time: string;
+  readonly reference: string;
+}
+
+/** A form of a new order. One form places one order, however often it is sent. */
+export interface Draft extends DraftFields {
+  readonly idempotencyKey: string;
+  /** Whether it was sent, and the outcome is not known: its fields stay as they are until it is. */
+  readonly isSent: boolean;
+  /** The order that was cancelled to be placed again. */
+  readonly instead: { readonly id: string; readonly reference: string | undefined } | undefined;
+}
+
+/** What a form asks the store to place. */
+export interface NewOrder {
+  readonly petId: bigint;
+  readonly quantity: bigint;
+  readonly shipDate: Date | undefined;
+  readonly reference: string | undefined;
+}
+
+const NOON = '12:00';
+const MAX_QUANTITY = 2n ** 31n - 1n;
+/** Where the form is kept until its outcome is known, also over a reload; only in this tab. */
+const STORED = 'store-orders-draft';
+
+/** Returns an empty form, or one with what an order has, to be placed instead of it. */
+export function newDraft(order?: OrderRecord): Draft {
+  const at = order?.shipDate === undefined ? undefined : new Date(order.shipDate);
+  const two = (part: number) => String(part).padStart(2, '0');
+  return {
+    pet: String(order?.petId ?? ''),
+    quantity: String(order?.quantity ?? 1),
+    day: at ? `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}` : '',
+    time: at ? `${two(at.getHours())}:${two(at.getMinutes())}` : NOON,
+    reference: '',
+    // Without HTTPS there is no crypto.randomUUID.
+    idempotencyKey: Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join('-'),
+    isSent: false,
+    instead: order && { id: String(order.id), reference: order.reference },
+  };
+}
+
+/** Returns the order of a form, or the field that is not valid and why. */
+export function orderOf(draft: DraftFields): NewOrder | { readonly problem: string } {
+  const petId = parseWrittenId(draft.pet);
+  if (petId === undefined || petId < 1n) return { problem: 'Pet: enter its id, a number from 1.' };
+  const quantity = parseWrittenId(draft.quantity);
+  if (quantity === undefined || quantity < 1n || quantity > MAX_QUANTITY) {
+    return { problem: 'Quantity: enter a number from 1.' };
+  }
+  const shipDate = draft.day === '' ? undefined : new Date(`${draft.day}T${draft.time || NOON}`);
+  const year = shipDate?.getFullYear() ?? 1970;
+  if (Number.isNaN(year) || year < 1970 || year > 9998) {
+    return { problem: 'Ships: enter a day from 1970 on.' };
+  }
+  const reference = draft.reference === '' ? undefined : draft.reference;
+  return { petId, quantity, shipDate, reference };
+}
+
+/** Returns the form that was sent before the page was loaded, if its outcome is not known. */
+export function sentDraft(): Draft | undefined {
+  try {
+    return JSON.parse(sessionStorage.getItem(STORED) ?? 'null') ?? undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Keeps a form that is about to be sent. */
+export const keepDraft = (draft: Draft): void =>
+  sessionStorage.setItem(STORED, JSON.stringify(draft));
+
+/** Forgets the form whose outcome is known. */
+export const forgetDraft = (): void => sessionStorage.removeItem(STORED);
