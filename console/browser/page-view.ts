@@ -119,6 +119,7 @@ function keyMenu({ session, preferences }: State, actions: Actions) {
     <div class="popover menu" id="menu" popover role="dialog" aria-label="Key">
       <p class="head"><b><bdi>${key.name}</bdi></b><br /><code>${key.id}</code><br />This key ${abilities}.</p>
       <button type="button" class="item" popovertarget="menu" popovertargetaction="hide" @click=${actions.showDialog({ kind: 'keys' })}>Keyboard shortcuts <kbd>?</kbd></button>
+      ${may.place ? html`<button type="button" class="item narrow-only" popovertarget="menu" popovertargetaction="hide" @click=${actions.openForm}>Place order</button>` : nothing}
       <button type="button" class="item narrow-only" popovertarget="menu" popovertargetaction="hide" @click=${actions.exportCsv}>Export CSV</button>
       <label class="item narrow-only"><input type="checkbox" .checked=${preferences.isCompact} @change=${actions.setCompact(!preferences.isCompact)} />Compact rows</label>
       <a class="item" href="/reference">API reference</a>

@@ -18,7 +18,7 @@ export function filterBar(state: State, actions: Actions) {
       <h1 tabindex="-1">Orders</h1>
       ${segments(state, actions)}
       <p class="whole">${isFiltered(view) && whole !== undefined ? `of ${count(whole)} in the whole store` : nothing}</p>
-      <div class="tools">${state.session!.may.place ? html`<button type="button" class="primary" @click=${actions.openForm}>${icon('plus')}Place order</button>` : nothing}${viewMenu(state, actions)} ${exportButton(state, actions)}</div>
+      <div class="tools">${state.session!.may.place ? html`<button type="button" class="primary wide-only" @click=${actions.openForm}>${icon('plus')}Place order</button>` : nothing}${viewMenu(state, actions)} ${exportButton(state, actions)}</div>
     </div>
     <div class="filters" role="group" aria-label="Filters">
       ${petChip(state, actions)} ${rangeChip('ships', state, actions)} ${rangeChip('placed', state, actions)} ${rangeChip('changed', state, actions)} ${referenceChip(state, actions)}
