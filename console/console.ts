@@ -18,6 +18,7 @@ const STYLES = [
   'activity',
   'sign-in',
   'narrow',
+  'print',
 ].map((name) => new URL(`./styles/${name}.css`, import.meta.url));
 const SCRIPTS = new URL('./browser/', import.meta.url);
 /** The client library, and protocol/; the paths between their files are the same as here. */

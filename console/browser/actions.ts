@@ -2,6 +2,7 @@ import type { View } from './list/address.ts';
 import type { FilterName } from './list/filters.ts';
 import type { RangeName } from './list/range.ts';
 import type { Column } from './preferences.ts';
+import type { Paper } from './printing/printing.ts';
 import type { Action, Dialog } from './state.ts';
 
 export type Handler = (event: Event) => void;
@@ -13,6 +14,8 @@ export interface Actions {
   /** Shows or hides the typed key. */
   readonly showKey: Handler;
   readonly search: Handler;
+  /** Moves between the search box and its results. */
+  readonly searchKey: Handler;
   /** Opens the order whose id is typed, or lists the orders with the typed reference. */
   readonly submitSearch: Handler;
   /** Goes to the view of a link. */
@@ -22,10 +25,19 @@ export interface Actions {
   /** Counts the orders of the range in the form. */
   readonly preview: (name: RangeName) => Handler;
   readonly openRange: (name: RangeName) => Handler;
+  readonly toggleStatus: (status: View['statuses'][number]) => Handler;
+  /** Keeps the view under the name in the form. */
+  readonly keepView: Handler;
+  readonly forgetView: (name: string) => Handler;
   readonly toggleColumn: (column: Column) => Handler;
   readonly setCompact: (isCompact: boolean) => Handler;
   readonly setShortcuts: Handler;
   readonly exportCsv: Handler;
+  /** Writes the selected orders to a file. */
+  readonly exportSelected: Handler;
+  readonly exportActivity: Handler;
+  /** Prints the selected orders. */
+  readonly print: (paper: Paper) => Handler;
   readonly stopExport: Handler;
   /** Reads the next page, or repeats the read that failed. */
   readonly more: Handler;

@@ -8,12 +8,13 @@ import {
   isWrittenPet,
   listOf,
   parseWrittenId,
+  STATUSES,
   searchOf,
   type View,
   viewOf,
   withoutFilters,
 } from './list/address.ts';
-import { exportCsv } from './list/csv.ts';
+import { exportActivity, exportCsv } from './list/csv.ts';
 import { applyFilter, readPresetCounts, readRangeCount } from './list/filters.ts';
 import { OrderList } from './list/order-list.ts';
 import { isRelative, today } from './list/range.ts';
@@ -22,7 +23,8 @@ import { selectCurrent, toggle, toggleAll } from './list/selection.ts';
 import { readDetails, showDetails } from './order/details.ts';
 import { page } from './page-view.ts';
 import { Placing } from './placing/placing.ts';
-import { type Preferences, storePreferences } from './preferences.ts';
+import { MAX_VIEWS, type Preferences, storePreferences } from './preferences.ts';
+import { printSelected } from './printing/printing.ts';
 import { Screen } from './screen.ts';
 import { forgetKey, isSignedOut, keyIn, OtherTabs, signIn } from './sign-in.ts';
 import { type Dialog, initialState, type State } from './state.ts';
@@ -139,6 +141,14 @@ export class App {
       const { value } = event.currentTarget as HTMLInputElement;
       this.#screen.change((state) => Object.assign(state, { search: value }));
     },
+    searchKey: (event) => {
+      const { key, currentTarget } = event as KeyboardEvent;
+      const by = { ArrowDown: 1, ArrowUp: -1 }[key];
+      if (by === undefined) return;
+      const items = [...(currentTarget as Element).querySelectorAll<HTMLElement>('input, .item')];
+      items[items.indexOf(document.activeElement as HTMLElement) + by]?.focus();
+      event.preventDefault();
+    },
     submitSearch: (event) => {
       event.preventDefault();
       if (this.#screen.state.search.trim() !== '') void this.#search(this.#screen.state.search);
@@ -171,6 +181,35 @@ export class App {
       const form = (event.currentTarget as Element).querySelector('form');
       void readRangeCount(this.#screen, name, form!);
     },
+    toggleStatus: (status) => (event) => {
+      const { view } = this.#screen.state;
+      const before = view.statuses.length === 0 ? STATUSES : view.statuses;
+      const chosen = STATUSES.filter((each) => before.includes(each) !== (each === status));
+      // Without any status, the list would have all of them.
+      if (chosen.length === 0) (event.currentTarget as HTMLInputElement).checked = true;
+      if (chosen.length === 0) return;
+      const statuses = chosen.length === STATUSES.length ? [] : chosen;
+      this.#go({ ...view, statuses, order: undefined });
+    },
+    keepView: (event) => {
+      event.preventDefault();
+      const name = fieldOf(event, 'name').value.trim();
+      const { preferences, view } = this.#screen.state;
+      const others = preferences.views.filter((each) => each.name !== name);
+      if (name === '') return;
+      if (others.length === MAX_VIEWS) {
+        this.#screen.toast(`At most ${MAX_VIEWS} views are kept`, true);
+        return;
+      }
+      const kept = { name, search: searchOf({ ...view, order: undefined }) };
+      this.#prefer({ views: [...others, kept] });
+      closePopover(event);
+      this.#screen.toast(`View ${name} kept in this browser`);
+    },
+    forgetView: (name) => () => {
+      const { views } = this.#screen.state.preferences;
+      this.#prefer({ views: views.filter((each) => each.name !== name) });
+    },
     toggleColumn: (column) => () => {
       const { hidden } = this.#screen.state.preferences;
       const isHidden = hidden.includes(column);
@@ -181,6 +220,9 @@ export class App {
     setShortcuts: (event) =>
       this.#prefer({ hasShortcuts: (event.currentTarget as HTMLInputElement).checked }),
     exportCsv: () => void exportCsv(this.#screen),
+    exportSelected: () => void exportCsv(this.#screen, this.#screen.state.selected),
+    print: (paper) => () => void printSelected(this.#screen, paper),
+    exportActivity: () => exportActivity(this.#screen),
     stopExport: () => this.#screen.change((state) => (state.exported = undefined)),
     more: () => void this.#readMore(),
     reload: () => void this.#reload(),
@@ -416,10 +458,13 @@ export class App {
   }
 
   async #move(by: 1 | -1): Promise<void> {
-    const { orders, current, detail, view } = this.#screen.state;
-    const index = orders.findIndex(({ id }) => id === current);
-    const next = orders[index < 0 ? 0 : index + by];
-    if (next === undefined || !this.#hasList) return;
+    const { current, detail, view, isLoading } = this.#screen.state;
+    if (!this.#hasList) return;
+    const index = this.#screen.state.orders.findIndex(({ id }) => id === current);
+    const isLast = index >= 0 && index + by === this.#screen.state.orders.length;
+    if (isLast && this.#screen.state.next !== undefined && !isLoading) await this.#list.readPage();
+    const next = this.#screen.state.orders[index < 0 ? 0 : index + by];
+    if (next === undefined) return;
     this.#screen.change((state) => Object.assign(state, { current: next.id }));
     await this.#screen.focus('tbody tr.current th a');
     if (detail !== undefined) this.#go({ ...view, order: next.id });
@@ -434,8 +479,11 @@ export class App {
 
   /** Closes the details, then clears the selection. */
   #close(): void {
-    const { detail, view, search, selected, selecting, bulk } = this.#screen.state;
-    if (search !== '') this.#screen.change((state) => Object.assign(state, { search: '' }));
+    const { current, detail, view, search, selected, selecting, bulk } = this.#screen.state;
+    if (document.activeElement?.closest('.jump')) {
+      this.#screen.change((state) => Object.assign(state, { search: '' }));
+      void this.#screen.focus(`tbody ${current === undefined ? '' : 'tr.current '}th a`);
+    } else if (search !== '') this.#screen.change((state) => Object.assign(state, { search: '' }));
     else if (detail !== undefined) this.#go({ ...view, order: undefined });
     else if (bulk?.isRunning === false) this.#screen.change((state) => (state.bulk = undefined));
     else if (selected.size > 0 || selecting !== undefined) this.#clearSelection();

@@ -17,6 +17,7 @@ import {
 import { filterBar } from './list/filters-view.ts';
 import { ordersList } from './list/list-view.ts';
 import { detailsDialog, detailsPanel } from './order/details-view.ts';
+import { printedView } from './printing/printed-view.ts';
 import { signInPage } from './sign-in-view.ts';
 import { nameOf, type State } from './state.ts';
 import { webhooksPage } from './webhooks/webhooks-view.ts';
@@ -38,6 +39,7 @@ export function page(state: State, actions: Actions) {
     ${bulkBar(state, actions)}
     <p class="toast" role="status">${toast === undefined ? nothing : html`<span class=${toast.isProblem ? 'failed' : ''}>${icon(toast.isProblem ? 'warning' : 'done')}${toast.text}</span>`}</p>
     ${state.dialog === undefined ? nothing : dialogView(state, state.dialog, actions)}
+    ${printedView(state)}
   `;
 }
 
@@ -81,7 +83,7 @@ function searchBox({ search, view }: State, actions: Actions) {
   const toPrefix = { ...toReference, reference: '', prefix: text } as const;
   const link = (to: View, words: string, what: string) =>
     html`<a class="item" href=${searchOf(to)} @click=${actions.follow(to)}>${words} <b><bdi>${what}</bdi></b></a>`;
-  return html`<form class="jump" role="search" @submit=${actions.submitSearch}>
+  return html`<form class="jump" role="search" @submit=${actions.submitSearch} @keydown=${actions.searchKey}>
     <label class="hidden" for="jump">Go to an order</label>
     <div class="field">${icon('search')}
       <input id="jump" name="search" type="text" .value=${search} @input=${actions.search} placeholder="Go to order: 998, #998 or 1,000"

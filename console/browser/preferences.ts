@@ -2,8 +2,21 @@
 export const COLUMNS = ['pet', 'reference', 'quantity', 'ships', 'placed', 'changed'] as const;
 export type Column = (typeof COLUMNS)[number];
 
+/** A view that the user has named. */
+export interface NamedView {
+  readonly name: string;
+  /** The query of its address. */
+  readonly search: string;
+}
+
+/** Limits of the views that are kept. */
+export const MAX_VIEWS = 30;
+export const MAX_VIEW_NAME = 60;
+
 /** The user's preferences, kept in this browser. */
 export interface Preferences {
+  /** With different names. */
+  readonly views: readonly NamedView[];
   readonly hidden: readonly Column[];
   readonly isCompact: boolean;
   /** Whether letters are shortcuts (WCAG 2.1.4). */
@@ -19,12 +32,18 @@ export function storedPreferences(): Preferences {
   } catch {
     // The stored text comes from another program.
   }
+  const views: readonly Partial<NamedView>[] = Array.isArray(stored.views) ? stored.views : [];
   const hidden = Array.isArray(stored.hidden) ? stored.hidden : [];
   return {
+    views: views.filter(isNamedView).slice(0, MAX_VIEWS),
     hidden: COLUMNS.filter((each) => hidden.includes(each)),
     isCompact: stored.isCompact !== false,
     hasShortcuts: stored.hasShortcuts !== false,
   };
+}
+
+function isNamedView(each: Partial<NamedView> | null): each is NamedView {
+  return typeof each?.name === 'string' && typeof each.search === 'string';
 }
 
 export function storePreferences(preferences: Preferences): void {

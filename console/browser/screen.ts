@@ -77,9 +77,14 @@ export class Screen {
     }
   }
 
+  /** Resolves after the drawing of this turn. */
+  async drawn(): Promise<void> {
+    await Promise.resolve();
+  }
+
   /** Moves the focus after the next drawing. */
   async focus(selector: string): Promise<void> {
-    await Promise.resolve();
+    await this.drawn();
     this.element.querySelector<HTMLElement>(selector)?.focus();
   }
 

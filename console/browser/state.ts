@@ -10,6 +10,7 @@ import type {
 import type { View } from './list/address.ts';
 import type { Draft } from './placing/draft.ts';
 import { type Preferences, storedPreferences } from './preferences.ts';
+import type { Paper } from './printing/printing.ts';
 import type { Session } from './sign-in.ts';
 
 export type Action = 'cancel' | 'ship';
@@ -61,6 +62,8 @@ export interface State {
   bulk: Bulk | undefined;
   dialog: Dialog | undefined;
   toast: Toast | undefined;
+  /** What is printed, if anything is. */
+  printed: { readonly paper: Paper; readonly orders: readonly OrderRecord[] } | undefined;
   /** The order that was placed last in this tab. */
   placed: bigint | undefined;
   /** Orders written to a file so far; undefined if none is being written. */
@@ -199,6 +202,7 @@ export function initialState(view: View): State {
     bulk: undefined,
     dialog: undefined,
     toast: undefined,
+    printed: undefined,
     placed: undefined,
     exported: undefined,
     detail: undefined,

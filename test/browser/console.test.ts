@@ -535,6 +535,28 @@ test('letters are shortcuts outside of fields, and can be turned off', async (t)
   assert.equal(await page.getByRole('alertdialog').count(), 0);
 });
 
+test('j goes on beyond the page, and the search is left for the list', async (t) => {
+  const service = await startService(t);
+  await place(service.store, ...Array.from({ length: 60 }, (_, id) => pending(BigInt(id + 1))));
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 60).waitFor();
+  for (let pressed = 0; pressed < 51; pressed += 1) await page.keyboard.press('j');
+  await page.locator('tr.current').getByRole('link', { name: '10', exact: true }).waitFor();
+  const focused = () => page.evaluate<string>('document.activeElement.textContent.trim()');
+  await page.waitForFunction("document.activeElement.textContent.trim() === '10'");
+  await page.keyboard.press('/');
+  await page.keyboard.type('998');
+  await page.keyboard.press('ArrowDown');
+  assert.equal(await focused(), 'Open order 998');
+  await page.keyboard.press('ArrowDown');
+  assert.equal(await focused(), 'Show orders of pet 998');
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('ArrowUp');
+  await page.keyboard.press('Escape');
+  assert.equal(await page.getByLabel('Go to an order').inputValue(), '');
+  assert.equal(await focused(), '10');
+});
+
 test('below 1,100 px the details are a modal dialog', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n), pending(2n));

@@ -83,7 +83,7 @@ test('operations, fields and errors are found, and a language is that of all sam
   assert.ok(await page.getByLabel('With Python').nth(7).isVisible());
   assert.equal(await page.getByLabel('With curl').filter({ visible: true }).count(), 0);
   await page
-    .getByRole('link', { name: 'v2 Beta' })
+    .getByRole('link', { name: 'v2 Stable' })
     .and(page.locator('[aria-current=true]'))
     .waitFor();
   assert.deepEqual(problems, []);

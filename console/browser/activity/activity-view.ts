@@ -28,6 +28,7 @@ export function activityPage({ activity, view }: State, actions: Actions) {
       <h1 tabindex="-1">Activity</h1>
       <nav class="segments" aria-label="Days to show">${DAY_COUNTS.map(link)}</nav>
       <p class="small">${found === undefined ? nothing : html`${day(found.periods[0]!.from)} – ${day(found.periods.at(-1)!.from)}, `}days of ${timeZone()}</p>
+      ${found === undefined ? nothing : html`<button type="button" class="tools" @click=${actions.exportActivity}>${icon('download')}Export CSV</button>`}
     </div>
     <p role="status" class="small">${activity?.reading !== undefined && found === undefined ? 'Counting…' : nothing}</p>
     ${activity?.problem === undefined ? nothing : html`<p role="alert" class="notice">${icon('warning')}<span>${activity.problem}</span><button type="button" @click=${actions.readActivity}>Try again</button></p>`}

@@ -18,6 +18,9 @@ export function bulkBar(state: State, actions: Actions) {
     ${may.ship ? html`<button type="button" @click=${actions.actOnSelected('ship')}>${icon('truck')}Ship ${many}…</button>` : nothing}
     ${may.cancel ? html`<button type="button" class="danger-outline" @click=${actions.actOnSelected('cancel')}>Cancel ${many}…</button>` : nothing}
     <button type="button" class="quiet" @click=${actions.copy([...selected].join('\n'), 'Ids')}>Copy ids</button>
+    <button type="button" class="quiet" @click=${actions.print('slips')}>Print slips</button>
+    <button type="button" class="quiet" @click=${actions.print('pick-list')}>Pick list</button>
+    <button type="button" class="quiet" @click=${actions.exportSelected}>Export ${many}</button>
     <button type="button" class="quiet" @click=${actions.clearSelection}>Clear <kbd aria-hidden="true">Esc</kbd></button>
   </section>`;
 }

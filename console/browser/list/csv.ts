@@ -1,8 +1,9 @@
 import type { OrderRecord } from '@store-orders/client';
+import { TYPES } from '../activity/activity.ts';
 import { now } from '../clock.ts';
 import { orders as ordersText } from '../format.ts';
 import type { Screen } from '../screen.ts';
-import { orderQuery } from './address.ts';
+import { matchingOrders } from './matching-orders.ts';
 
 const COLUMNS = [
   'id',
@@ -27,7 +28,7 @@ function csvLine(order: OrderRecord): string {
 }
 
 /** A long integer becomes a formula with a text, so that no digit is lost. A text that begins like a formula gets an apostrophe before it. */
-function cellOf(value: OrderRecord[(typeof COLUMNS)[number]]): string {
+function cellOf(value: bigint | boolean | string | undefined): string {
   if (value === undefined) return '';
   if (typeof value === 'bigint') {
     const digits = String(value);
@@ -38,28 +39,24 @@ function cellOf(value: OrderRecord[(typeof COLUMNS)[number]]): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Writes all orders that match the filters to a file, page by page; the browser keeps the parts on disk. */
-export async function exportCsv(screen: Screen): Promise<void> {
-  const { session, view, exported } = screen.state;
+/**
+ * Writes the orders that match the filters to a file, page by page; the browser keeps the parts on disk.
+ * @param only ids; all orders if undefined
+ */
+export async function exportCsv(screen: Screen, only?: ReadonlySet<bigint>): Promise<void> {
+  const { session, exported } = screen.state;
   if (session === undefined || exported !== undefined) return;
   const parts: Blob[] = [new Blob([`\ufeff${COLUMNS.join(',')}\r\n`])];
   let count = 0;
   screen.change((state) => (state.exported = 0));
   try {
-    const options = { signal: session.ending.signal };
-    for await (const { orders } of session.client.pages(
-      { ...orderQuery(view), limit: 500 },
-      options,
-    )) {
+    for await (const found of matchingOrders(screen, session, only)) {
       if (screen.state.exported === undefined) return;
-      parts.push(new Blob([orders.map(csvLine).join('')]));
-      count += orders.length;
+      parts.push(new Blob([found.map(csvLine).join('')]));
+      count += found.length;
       screen.change((state) => (state.exported = count));
     }
-    download(
-      new Blob(parts, { type: 'text/csv' }),
-      `orders-${now().toISOString().slice(0, 10)}.csv`,
-    );
+    download(parts, 'orders');
     screen.toast(`${ordersText(count)} exported`);
   } catch (error) {
     const problem = screen.problemOf(session, error);
@@ -69,10 +66,24 @@ export async function exportCsv(screen: Screen): Promise<void> {
   }
 }
 
-function download(file: Blob, name: string): void {
+/** Writes the activity that is shown to a file, a line for each day and one for all. */
+export function exportActivity({ state }: Screen): void {
+  const periods = state.activity?.found?.periods ?? [];
+  const sumOf = (type: (typeof TYPES)[number]) =>
+    periods.reduce((sum, period) => sum + period[type], 0n);
+  const lines = [
+    ['from', 'before', ...TYPES],
+    ...periods.map((each) => [each.from, each.before, ...TYPES.map((type) => each[type])]),
+    ['total', undefined, ...TYPES.map(sumOf)],
+  ];
+  const text = lines.map((cells) => `${cells.map(cellOf).join(',')}\r\n`).join('');
+  download([`\ufeff${text}`], 'activity');
+}
+
+function download(parts: readonly BlobPart[], name: string): void {
   const link = document.createElement('a');
-  link.href = URL.createObjectURL(file);
-  link.download = name;
+  link.href = URL.createObjectURL(new Blob([...parts], { type: 'text/csv' }));
+  link.download = `${name}-${now().toISOString().slice(0, 10)}.csv`;
   link.click();
   // The browser reads the URL after this turn.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);

@@ -3,9 +3,18 @@ import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
 import { count, day, orders, timeZone } from '../format.ts';
 import { icon } from '../icons.ts';
-import { COLUMNS } from '../preferences.ts';
+import { COLUMNS, MAX_VIEW_NAME, type NamedView } from '../preferences.ts';
 import type { State } from '../state.ts';
-import { isFiltered, moreIn, searchOf, totalOf, type View, withoutFilters } from './address.ts';
+import {
+  isFiltered,
+  moreIn,
+  STATUSES,
+  searchOf,
+  totalOf,
+  type View,
+  viewOf,
+  withoutFilters,
+} from './address.ts';
 import { dayStart, daysOf, PRESET_NAMES, PRESETS_OF, type Range, type RangeName } from './range.ts';
 
 /** The heading of the list, with its filters. */
@@ -21,7 +30,7 @@ export function filterBar(state: State, actions: Actions) {
       <div class="tools">${state.session!.may.place ? html`<button type="button" class="primary wide-only" @click=${actions.openForm}>${icon('plus')}Place order</button>` : nothing}${viewMenu(state, actions)} ${exportButton(state, actions)}</div>
     </div>
     <div class="filters" role="group" aria-label="Filters">
-      ${petChip(state, actions)} ${rangeChip('ships', state, actions)} ${rangeChip('placed', state, actions)} ${rangeChip('changed', state, actions)} ${referenceChip(state, actions)}
+      ${petChip(state, actions)} ${rangeChip('ships', state, actions)} ${rangeChip('placed', state, actions)} ${rangeChip('changed', state, actions)} ${referenceChip(state, actions)} ${statusChip(state, actions)} ${viewsChip(state, actions)}
       ${isFiltered(view) ? html`<a class="link clear-all" href=${searchOf(cleared)} @click=${actions.follow(cleared)}>Clear all</a>` : nothing}
       <p class="match" role="status">${matching(state)}</p>
     </div>
@@ -72,6 +81,48 @@ function chip(
     <button type="button" popovertarget="filter-${name}">${isSet ? nothing : icon('plus')}${label}${isSet ? html` <b><bdi>${value}</bdi></b>` : nothing}</button>
     ${isSet ? html`<a class="remove" href=${searchOf(without)} aria-label="Remove the filter ${label}" @click=${actions.follow(without)}>${icon('cross')}</a>` : nothing}
   </span>${form}`;
+}
+
+/** Views that every browser has. */
+const STANDARD_VIEWS: readonly NamedView[] = [
+  { name: 'Overdue', search: '?status=pending&ships=overdue' },
+  { name: 'Today’s shipments', search: '?status=pending&ships=today' },
+];
+
+/** The views that have names. */
+function viewsChip({ view, preferences }: State, actions: Actions) {
+  const here = searchOf({ ...view, order: undefined });
+  const link = ({ name, search }: NamedView) =>
+    html`<a class="item" href=${search} aria-current=${search === here} @click=${actions.follow(viewOf(search))}><bdi>${name}</bdi></a>`;
+  return html`<span class="chip"><button type="button" popovertarget="views">${icon('columns')}Views</button></span>
+    <div class="popover form views" id="views" popover role="dialog" aria-label="Views">
+      <ul>
+        ${STANDARD_VIEWS.map((each) => html`<li>${link(each)}</li>`)}
+        ${preferences.views.map((each) => html`<li>${link(each)}<button type="button" class="icon-only" aria-label="Forget the view ${each.name}" @click=${actions.forgetView(each.name)}>${icon('cross')}</button></li>`)}
+      </ul>
+      <form @submit=${actions.keepView}>
+        <label for="view-name">Keep what is shown now as</label>
+        <input id="view-name" name="name" maxlength=${MAX_VIEW_NAME} autocomplete="off" dir="auto" required />
+        <div class="end"><button class="primary">Keep</button></div>
+      </form>
+    </div>`;
+}
+
+const STATUS_NAMES = { pending: 'Pending', shipped: 'Shipped', cancelled: 'Cancelled' } as const;
+
+/** Two statuses at once; one alone is a segment. */
+function statusChip({ view }: State, actions: Actions) {
+  const { statuses } = view;
+  const names = statuses.map((each) => STATUS_NAMES[each]);
+  const without = { ...view, statuses: [], order: undefined };
+  const value = statuses.length > 1 ? names.join(' or ') : undefined;
+  return chip(
+    { name: 'status', label: 'Status', value, without },
+    html`<div class="popover form" id="filter-status" popover role="dialog" aria-label="Status"><fieldset><legend class="hidden">Statuses</legend>
+      ${STATUSES.map((each) => html`<label class="item"><input type="checkbox" .checked=${statuses.length === 0 || statuses.includes(each)} @change=${actions.toggleStatus(each)} />${STATUS_NAMES[each]}</label>`)}
+    </fieldset></div>`,
+    actions,
+  );
 }
 
 function petChip({ view }: State, actions: Actions) {
