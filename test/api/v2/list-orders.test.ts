@@ -127,6 +127,17 @@ const place6AndCancel = {
   cancelled: { type: 'cancel', id: 6n },
 } as const;
 
+testService('a page can end with the longest reference', async (t) => {
+  const service = await startService(t);
+  const reference = (last: string) => `${'\u{1f436}'.repeat(254)}${last}`;
+  const orders = ['"', '\\', '\u{1f436}'].map((last, index) => ({
+    ...{ ...pending(BigInt(index + 1)), reference: reference(last) },
+  }));
+  await place(service.store, ...orders);
+  const prefix = encodeURIComponent('\u{1f436}'.repeat(254));
+  assert.deepEqual(await walk(service, `referencePrefix=${prefix}&limit=1`), [[1], [2], [3]]);
+});
+
 testService('orders are found by the first characters of their references', async (t) => {
   const service = await startService(t);
   const references = [
