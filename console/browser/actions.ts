@@ -2,8 +2,7 @@ import type { View } from './list/address.ts';
 import type { FilterName } from './list/filters.ts';
 import type { RangeName } from './list/range.ts';
 import type { Column } from './preferences.ts';
-import type { Paper } from './printing/printing.ts';
-import type { Action, Dialog } from './state.ts';
+import type { Action, Dialog, Paper } from './state.ts';
 
 export type Handler = (event: Event) => void;
 

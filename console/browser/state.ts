@@ -10,10 +10,12 @@ import type {
 import type { View } from './list/address.ts';
 import type { Draft } from './placing/draft.ts';
 import { type Preferences, storedPreferences } from './preferences.ts';
-import type { Paper } from './printing/printing.ts';
 import type { Session } from './sign-in.ts';
 
 export type Action = 'cancel' | 'ship';
+
+/** What is printed: a slip for each order, or one list of the pets to pick. */
+export type Paper = 'slips' | 'pick-list';
 
 /** Everything that the page shows. */
 export interface State {

@@ -2,9 +2,7 @@ import type { OrderRecord } from '@store-orders/client';
 import { orders as ordersText } from '../format.ts';
 import { matchingOrders } from '../list/matching-orders.ts';
 import type { Screen } from '../screen.ts';
-
-/** A slip for each order, or one list of the pets to pick. */
-export type Paper = 'slips' | 'pick-list';
+import type { Paper } from '../state.ts';
 
 /** Orders on one print. */
 const MAX_PRINTED = 1_000;
