@@ -198,7 +198,8 @@ test('Escape and "Keep order" change nothing, and the focus is where it was', as
 
 test('several orders are cancelled at once, each with its result', async (t) => {
   const service = await startService(t);
-  await place(service.store, ...[1n, 2n, 3n].map((id) => pending(id)));
+  const orders = [1n, 2n, 3n].map((id) => ({ ...pending(id), reference: `PO-${id}` }));
+  await place(service.store, ...orders);
   const secret = await service.newKey({ cancelsPerHour: 2 });
   const { page } = await signedIn(t, browser, { ...service, secret });
   for (const id of [1, 2, 3]) await row(page, id).getByRole('checkbox').check();
@@ -210,7 +211,7 @@ test('several orders are cancelled at once, each with its result', async (t) => 
   await page.getByRole('button', { name: 'Show the 1' }).click();
   await page
     .getByRole('dialog')
-    .getByText(/reached its limit of cancels/)
+    .getByText(/PO-3 .*reached its limit of cancels/)
     .waitFor();
   assert.equal((await service.store.status()).orders.cancelled, 2n);
 });

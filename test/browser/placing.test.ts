@@ -58,6 +58,9 @@ test('a form whose answer is lost places one order, also after a reload', async 
   await dialog.getByRole('button', { name: 'Place order' }).click();
   await dialog.getByText(/may have been placed/).waitFor();
   await page.unrouteAll({ behavior: 'wait' });
+  await dialog.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('button', { name: 'Place order' }).click();
+  assert.equal(await dialog.getByLabel('Pet').inputValue(), '412');
   await page.reload();
   await dialog.getByText(/may have been placed/).waitFor();
   assert.equal(await dialog.getByLabel('Pet').inputValue(), '412');

@@ -14,7 +14,7 @@ export function dialogView(state: State, dialog: Dialog, actions: Actions) {
   if (dialog.kind === 'one') return askOne(state, dialog, actions);
   if (dialog.kind === 'place') return placeDialog(dialog, actions);
   if (dialog.kind === 'several') return askSeveral(dialog, actions);
-  if (dialog.kind === 'results') return resultsDialog(dialog, actions);
+  if (dialog.kind === 'results') return resultsDialog(state, dialog, actions);
   return keysDialog(state, actions);
 }
 
@@ -87,10 +87,15 @@ function askSeveral(
   </dialog>`;
 }
 
-function resultsDialog({ results }: Dialog & { readonly kind: 'results' }, actions: Actions) {
+function resultsDialog(
+  { orders: shown }: State,
+  { results }: Dialog & { readonly kind: 'results' },
+  actions: Actions,
+) {
+  const references = new Map(shown.map(({ id, reference }) => [id, reference]));
   return html`<dialog class="ask" aria-labelledby="ask" @cancel=${actions.closeDialog}>
     <div class="inner"><h2 id="ask">${orders(results.length)} not changed</h2>
-      <ul class="results" tabindex="0" aria-label="Orders that were not changed">${results.slice(0, MAX_LISTED).map(({ id, text }) => html`<li><b class="number">${id}</b> ${text}</li>`)}</ul>
+      <ul class="results" tabindex="0" aria-label="Orders that were not changed">${results.slice(0, MAX_LISTED).map(({ id, text }) => html`<li><b class="number">${id}</b> ${references.get(id) === undefined ? nothing : html`<bdi>${references.get(id)}</bdi> `}${text}</li>`)}</ul>
       ${results.length > MAX_LISTED ? html`<p class="small">The first ${orders(MAX_LISTED)} are listed.</p>` : nothing}
       <button type="button" class="quiet" @click=${actions.copy(results.map(({ id }) => id).join('\n'), 'Ids')}>${icon('copy')}Copy ids</button>
     </div>

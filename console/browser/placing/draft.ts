@@ -14,7 +14,10 @@ export interface DraftFields {
 
 /** A form of a new order. One form places one order, however often it is sent. */
 export interface Draft extends DraftFields {
+  /** Identifies the placement, together with the API key: another one would place another order. */
   readonly idempotencyKey: string;
+  /** The id of the API key. */
+  readonly by: string;
   /** Whether it was sent, and the outcome is not known: its fields stay as they are until it is. */
   readonly isSent: boolean;
   /** The order that was cancelled to be placed again. */
@@ -35,7 +38,7 @@ const MAX_QUANTITY = 2n ** 31n - 1n;
 const STORED = 'store-orders-draft';
 
 /** Returns an empty form, or one with what an order has, to be placed instead of it. */
-export function newDraft(order?: OrderRecord): Draft {
+export function newDraft(by: string, order?: OrderRecord): Draft {
   const at = order?.shipDate === undefined ? undefined : new Date(order.shipDate);
   const two = (part: number) => String(part).padStart(2, '0');
   return {
@@ -46,6 +49,7 @@ export function newDraft(order?: OrderRecord): Draft {
     reference: '',
     // Without HTTPS there is no crypto.randomUUID.
     idempotencyKey: Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join('-'),
+    by,
     isSent: false,
     instead: order && { id: String(order.id), reference: order.reference },
   };
@@ -68,10 +72,11 @@ export function orderOf(draft: DraftFields): NewOrder | { readonly problem: stri
   return { petId, quantity, shipDate, reference };
 }
 
-/** Returns the form that was sent before the page was loaded, if its outcome is not known. */
-export function sentDraft(): Draft | undefined {
+/** Returns the form that an API key has sent, if its outcome is not known. @param by the id of the key */
+export function sentDraft(by: string): Draft | undefined {
   try {
-    return JSON.parse(sessionStorage.getItem(STORED) ?? 'null') ?? undefined;
+    const draft: Draft | null = JSON.parse(sessionStorage.getItem(STORED) ?? 'null');
+    return draft?.by === by ? draft : undefined;
   } catch {
     return undefined;
   }

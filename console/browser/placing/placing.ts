@@ -26,23 +26,30 @@ export class Placing {
     this.#onPlaced = onPlaced;
   }
 
-  /** Opens an empty form, or one for an order to be placed instead of another. */
+  /** Opens a form for an order to be placed instead of another; an empty one, unless the outcome of the last one is not known. */
   open(order?: OrderRecord): void {
-    if (this.#screen.state.session?.may.place === true) this.#show(newDraft(order));
+    const by = this.#by;
+    if (by === undefined) return;
+    const sent = order === undefined ? sentDraft(by) : undefined;
+    if (sent === undefined) this.#show(newDraft(by, order));
+    else this.#show(sent, UNKNOWN);
   }
 
   /** Opens the form that was sent before the page was loaded again. */
   resume(): void {
-    const draft = sentDraft();
-    if (draft !== undefined && this.#screen.state.session?.may.place === true) {
-      this.#show(draft, UNKNOWN);
-    }
+    if (this.#by !== undefined && sentDraft(this.#by) !== undefined) this.open();
   }
 
   /** Another form, after one whose outcome is not known. */
   startAnother(): void {
     forgetDraft();
-    this.#show(newDraft());
+    this.open();
+  }
+
+  /** The id of the API key, if it may place orders. */
+  get #by(): string | undefined {
+    const { session } = this.#screen.state;
+    return session?.may.place === true ? session.key.id : undefined;
   }
 
   edit(fields: Partial<DraftFields>): void {
