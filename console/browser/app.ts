@@ -186,17 +186,19 @@ export class App {
       const before = view.statuses.length === 0 ? STATUSES : view.statuses;
       const chosen = STATUSES.filter((each) => before.includes(each) !== (each === status));
       // Without any status, the list would have all of them.
-      if (chosen.length === 0) (event.currentTarget as HTMLInputElement).checked = true;
-      if (chosen.length === 0) return;
+      if (chosen.length === 0) {
+        (event.currentTarget as HTMLInputElement).checked = true;
+        return;
+      }
       const statuses = chosen.length === STATUSES.length ? [] : chosen;
       this.#go({ ...view, statuses, order: undefined });
     },
     keepView: (event) => {
       event.preventDefault();
       const name = fieldOf(event, 'name').value.trim();
+      if (name === '') return;
       const { preferences, view } = this.#screen.state;
       const others = preferences.views.filter((each) => each.name !== name);
-      if (name === '') return;
       if (others.length === MAX_VIEWS) {
         this.#screen.toast(`At most ${MAX_VIEWS} views are kept`, true);
         return;

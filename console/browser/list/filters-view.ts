@@ -55,8 +55,7 @@ function segments({ counts, view }: State, actions: Actions) {
   };
   const found = counts?.counts;
   return html`<nav class="segments" aria-label="Status">
-    ${link('All', [], found && totalOf(found))} ${link('Pending', ['pending'], found?.pending)}
-    ${link('Shipped', ['shipped'], found?.shipped)} ${link('Cancelled', ['cancelled'], found?.cancelled)}
+    ${link('All', [], found && totalOf(found))} ${STATUSES.map((each) => link(STATUS_NAMES[each], [each], found?.[each]))}
   </nav>`;
 }
 

@@ -126,8 +126,11 @@ function table(state: State, actions: Actions) {
   </table></div>`;
 }
 
-/** The number of characters of an integer, with room for separators. */
-const widthOf = (value: bigint | undefined) => (value === undefined ? 0 : count(value).length);
+/** The number of characters of an integer, with room for separators. It is computed for every row of each drawing, so without Intl. */
+function widthOf(value: bigint | undefined): number {
+  const { length } = String(value ?? '');
+  return length + Math.floor((length - 1) / 3);
+}
 
 function selectAll(state: State, actions: Actions) {
   const { pending, isAll } = selectable(state);

@@ -94,7 +94,7 @@ export function today(days = 0): Date {
 }
 
 /** Writes a day as YYYY-MM-DD. */
-function dayText(day: Date): string {
+export function dayText(day: Date): string {
   const two = (part: number) => String(part).padStart(2, '0');
   return `${day.getFullYear()}-${two(day.getMonth() + 1)}-${two(day.getDate())}`;
 }

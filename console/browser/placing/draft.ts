@@ -1,5 +1,6 @@
 import type { OrderRecord } from '@store-orders/client';
 import { parseWrittenId } from '../list/address.ts';
+import { dayText } from '../list/range.ts';
 
 /** The fields of the form of a new order, as they are typed. */
 export interface DraftFields {
@@ -44,7 +45,7 @@ export function newDraft(by: string, order?: OrderRecord): Draft {
   return {
     pet: String(order?.petId ?? ''),
     quantity: String(order?.quantity ?? 1),
-    day: at ? `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}` : '',
+    day: at ? dayText(at) : '',
     time: at ? `${two(at.getHours())}:${two(at.getMinutes())}` : NOON,
     reference: '',
     // Without HTTPS there is no crypto.randomUUID.

@@ -138,9 +138,9 @@ function timesIn(from: number | undefined, before: number | undefined) {
 function restOf(filter: OrderFilter): Condition[] {
   const { statuses, petId, reference, referencePrefix } = filter;
   const conditions = [
-    ...timesOf('ship_date', filter.shipDateFrom, filter.shipDateBefore),
-    ...timesOf(PLACED_AT, filter.placedFrom, filter.placedBefore),
-    ...timesOf(UPDATED_AT, filter.updatedFrom, filter.updatedBefore),
+    ...within('ship_date', timesIn(filter.shipDateFrom, filter.shipDateBefore)),
+    ...within(PLACED_AT, timesIn(filter.placedFrom, filter.placedBefore)),
+    ...within(UPDATED_AT, timesIn(filter.updatedFrom, filter.updatedBefore)),
   ];
   if (statuses !== undefined) {
     conditions.push([`status IN (${statuses.map(() => '?').join()})`, ...statuses]);
@@ -152,14 +152,6 @@ function restOf(filter: OrderFilter): Condition[] {
     conditions.push(...within('+reference', prefixRange(referencePrefix)));
   }
   return conditions;
-}
-
-function timesOf(
-  column: string,
-  from: number | undefined,
-  before: number | undefined,
-): Condition[] {
-  return within(column, timesIn(from, before));
 }
 
 function within(column: string, { from, before }: Segment): Condition[] {
