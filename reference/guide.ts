@@ -61,7 +61,7 @@ with urllib.request.urlopen(request) as response:
 <li><b>Send it as a bearer token</b><p>Every operation needs it, in the <code>Authorization</code> header. Keep it out of URLs and of code.</p></li>
 <li><b>Read the answer with every digit</b><p>Ids are int64. <code>JSON.parse</code> turns 9007199254740993 into 9007199254740992, <a href="#ids">another order</a>; the samples here do not.</p></li>
 </ol>
-<p class="note"><b>Which version?</b> Version 1 is stable and stays as it is. Version 2 has everything; changes that break it are announced 90 days before.</p>
+<p class="note"><b>Which version?</b> Both are stable. Version 1 stays as it is; version 2 has everything, and changes only compatibly.</p>
 <h2 class="then">Then</h2>
 <ul class="next">
 <li><a href="#v1-cancelOrder"><b>Cancel an order</b><span>And be sure that it is cancelled.</span></a></li>
