@@ -1,9 +1,6 @@
-import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
-import { stripTypeScriptTypes } from 'node:module';
-import { extname } from 'node:path';
 import { addFiles, digestOf, securityHeaders, stylesOf } from '../src/http/pages/files.ts';
-import { Html, html } from '../src/http/pages/html.ts';
+import { html } from '../src/http/pages/html.ts';
 import type { FixedFile } from '../src/http/request/fixed-response.ts';
 import type { Router } from '../src/http/request/router.ts';
 
@@ -20,93 +17,55 @@ const STYLES = [
   'narrow',
   'print',
 ].map((name) => new URL(`./styles/${name}.css`, import.meta.url));
-const SCRIPTS = new URL('./browser/', import.meta.url);
-/** The client library, and protocol/; the paths between their files are the same as here. */
-const CLIENT = new URL('../client/src/', import.meta.url);
-const PROTOCOL = new URL('../protocol/', import.meta.url);
-/** The package resolves to its files for Node.js, in a subfolder. */
-const LIT_HTML_FOLDER = new URL('../', import.meta.resolve('lit-html'));
-/** The files of lit-html that the page uses; they import only each other. */
-const LIT_HTML = ['lit-html.js', 'directive.js', 'directive-helpers.js', 'directives/repeat.js'];
-
-/** Of the scripts: .ts in a clone, .js in the npm package. */
-const EXTENSION = extname(import.meta.filename);
+/** A clone has the sources, and makes the script of them; the npm package has the script. */
+const IS_CLONE = import.meta.filename.endsWith('.ts');
+const BUNDLE = new URL('./browser/main.js', import.meta.url);
 
 /**
- * Adds the staff console. Its scripts are sent as written, with their types removed, as in the npm package. Their paths have a digest of all of
- * them, so that browsers can keep them.
+ * Adds the staff console: a page with one script and one style. Their paths have a digest, so that browsers can keep them.
  * @param rootPath the part of the service's paths before /v2
  */
 export function addConsole(
   router: Router,
   { rootPath, environment }: { readonly rootPath: string; readonly environment: string },
 ): void {
-  const scripts = [
-    ...scriptsIn(SCRIPTS, 'browser'),
-    ...scriptsIn(CLIENT, 'client/src'),
-    ...scriptsIn(PROTOCOL, 'protocol'),
-  ];
-  const library = LIT_HTML.map((name) =>
-    fileOf(`lit-html/${name}`, new URL(name, LIT_HTML_FOLDER)),
-  );
-  const sources = [...scripts, ...library];
   const styles = stylesOf(...STYLES);
-  const digest = digestOf([...sources.map(({ source }) => source), styles]);
+  const script = IS_CLONE ? undefined : readFileSync(BUNDLE, 'utf8');
+  const digest = digestOf([styles, ...(script === undefined ? sourceTexts() : [script])]);
   const folder = `${PATH}/${digest}`;
-  const importMap = JSON.stringify({
-    imports: {
-      'lit-html': `${folder}/lit-html/lit-html.js`,
-      'lit-html/': `${folder}/lit-html/`,
-      '@store-orders/client': `${folder}/client/src/client${EXTENSION}`,
-    },
-  });
-  const hash = `sha256-${createHash('sha256').update(importMap).digest('base64')}`;
-  const page = () => pageOf({ folder, importMap, rootPath, environment });
   const files: FixedFile[] = [
-    { path: PATH, type: 'text/html', make: page },
+    { path: PATH, type: 'text/html', make: () => pageOf({ folder, rootPath, environment }) },
+    { path: `${PATH}/{digest}/console.css`, digest, type: 'text/css', make: () => styles },
     {
-      path: `${PATH}/{digest}/console.css`,
-      digest,
-      type: 'text/css',
-      make: () => styles,
-    },
-    ...sources.map(({ path, source }) => ({
-      path: `${PATH}/{digest}/${path}`,
+      path: `${PATH}/{digest}/console.js`,
       digest,
       type: 'text/javascript',
-      make: () => withoutTypes(source),
-    })),
+      make: async () => script ?? (await import('./bundle.ts')).bundle(),
+    },
   ];
-  addFiles(router, files, securityHeaders([hash], ['lit-html']));
+  addFiles(router, files, securityHeaders(['lit-html']));
 }
 
-/** A script, and its path below the folder of the console. */
-interface Script {
-  readonly path: string;
-  readonly source: string;
-}
-
-/** The scripts in a folder; their names stay as they are, so that they find each other. */
-function scriptsIn(folder: URL, path: string): Script[] {
-  return readdirSync(folder, { encoding: 'utf8', recursive: true })
-    .filter((name) => name.endsWith(EXTENSION))
-    .map((name) => fileOf(`${path}/${name}`, new URL(name, folder)));
-}
-
-const fileOf = (path: string, file: URL): Script => ({ path, source: readFileSync(file, 'utf8') });
-
-function withoutTypes(source: string): string {
-  return EXTENSION === '.ts' ? stripTypeScriptTypes(source) : source;
+/** The texts of what the script is made from. */
+function sourceTexts(): string[] {
+  const folders = ['./browser/', '../client/src/', '../protocol/'].map(
+    (folder) => new URL(folder, import.meta.url),
+  );
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder, { encoding: 'utf8', recursive: true })
+      .filter((name) => name.endsWith('.ts'))
+      .map((name) => new URL(name, folder)),
+  );
+  const packages = new URL('../package-lock.json', import.meta.url);
+  return [...files, packages].map((file) => readFileSync(file, 'utf8'));
 }
 
 function pageOf({
   folder,
-  importMap,
   rootPath,
   environment,
 }: {
   readonly folder: string;
-  readonly importMap: string;
   readonly rootPath: string;
   readonly environment: string;
 }): string {
@@ -119,11 +78,10 @@ function pageOf({
 <title>Orders · Store Orders</title>
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${folder}/console.css">
-<script type="importmap">${new Html(importMap)}</script>
-<script type="module" src="${folder}/browser/main${EXTENSION}"></script>
+<script type="module" src="${folder}/console.js"></script>
 </head>
 <body>
-<div id="app"><noscript>The console needs JavaScript.</noscript></div>
+<div id="app"><main class="sign-in"><p class="loading" role="status">Loading the console…</p><noscript>It needs JavaScript.</noscript></main></div>
 </body>
 </html>
 `.text;

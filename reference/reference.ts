@@ -39,7 +39,7 @@ export function addReference(
       make: () => source,
     })),
   ];
-  addFiles(router, files, securityHeaders([], []));
+  addFiles(router, files, securityHeaders([]));
 }
 
 /**

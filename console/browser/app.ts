@@ -1,3 +1,4 @@
+import type { OrderPage } from '@store-orders/client';
 import type { Actions } from './actions.ts';
 import { readActivity } from './activity/activity.ts';
 import { selectMatching } from './changing/change-in-bulk.ts';
@@ -7,6 +8,7 @@ import { listenForKeys, type Shortcuts } from './keyboard.ts';
 import {
   isWrittenPet,
   listOf,
+  orderQuery,
   parseWrittenId,
   STATUSES,
   searchOf,
@@ -348,12 +350,13 @@ export class App {
       if (!state.isResuming) state.signInProblem = undefined;
     });
     try {
-      const session = await signIn(key, this.#root);
+      const query = orderQuery(screen.state.view);
+      const { session, firstPage } = await signIn(key, this.#root, query);
       screen.change((state) =>
         Object.assign(state, { session, isSigningIn: false, isResuming: false }),
       );
       await screen.focus('h1');
-      await this.#show(screen.state.view, true);
+      await this.#show(screen.state.view, firstPage);
       this.#placing.resume();
     } catch (error) {
       if (isSignedOut(error)) this.#signOut('This key is not valid.');
@@ -400,7 +403,9 @@ export class App {
     void this.#show(view);
   }
 
-  async #show(asked: View, isFirst = false): Promise<void> {
+  /** @param firstPage of the list, if it is the first view of the session */
+  async #show(asked: View, firstPage?: Promise<OrderPage>): Promise<void> {
+    const isFirst = firstPage !== undefined;
     const { view: before, session } = this.#screen.state;
     const { follow = false, webhooks = false } = session?.may ?? {};
     const isOffered = { orders: true, activity: follow, webhooks }[asked.page];
@@ -414,7 +419,7 @@ export class App {
       return;
     }
     const isOther = isFirst || listOf(before) !== listOf(view);
-    const reading = isOther ? this.#list.read() : undefined;
+    const reading = isOther ? this.#list.read({ firstPage }) : undefined;
     if (isFirst || before.order !== view.order) {
       // A dialog about another order is closed.
       this.#screen.change((state) => (state.dialog = undefined));

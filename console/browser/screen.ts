@@ -27,6 +27,8 @@ export class Screen {
       onSignedOut,
     }: { readonly page: (state: State) => TemplateResult; readonly onSignedOut: () => void },
   ) {
+    // It has the text that is shown while the script is loaded.
+    element.replaceChildren();
     this.element = element;
     this.state = initialState(view);
     this.#page = page;

@@ -1,4 +1,10 @@
-import { AuthenticationError, type Key, StoreOrders } from '@store-orders/client';
+import {
+  AuthenticationError,
+  type Key,
+  type OrderPage,
+  type OrderQuery,
+  StoreOrders,
+} from '@store-orders/client';
 import { compareClocks } from './clock.ts';
 
 /** A valid key with its scopes. */
@@ -65,22 +71,44 @@ export function keyIn(text: string): string {
     .replaceAll(/^["']|["']$/g, '');
 }
 
-/** @throws AuthenticationError; TypeError for a key with characters that no key has; errors of the connection */
-export async function signIn(apiKey: string, root: string): Promise<Session> {
+/** A new session, and the first page of its list, which is asked for together with the key. */
+export interface SignedIn {
+  readonly session: Session;
+  readonly firstPage: Promise<OrderPage>;
+}
+
+/**
+ * Signs in with one round trip: the requests are sent together, those that the key may not make in vain.
+ * @param query of the list that is shown first
+ * @throws AuthenticationError; TypeError for a key with characters that no key has; errors of the connection
+ */
+export async function signIn(apiKey: string, root: string, query: OrderQuery): Promise<SignedIn> {
   const client = new StoreOrders({ baseUrl: root, apiKey });
-  const key = await client.getKey();
-  const can = (scope: string) => key.scopes.includes(scope);
-  if (can('orders:read')) compareClocks((await client.getStore()).time);
-  sessionStorage.setItem(STORED, apiKey);
-  const may = {
-    read: can('orders:read'),
-    place: can('orders:place'),
-    cancel: can('orders:cancel'),
-    ship: can('orders:ship'),
-    follow: can('changes:read'),
-    webhooks: can('webhooks:manage'),
-  };
-  return { client, key, may, ending: new AbortController() };
+  const ending = new AbortController();
+  const options = { signal: ending.signal };
+  const firstPage = client.listOrders(query, options);
+  // It is handled where the list is shown.
+  firstPage.catch(() => {});
+  const store = client.getStore(options).catch(() => undefined);
+  try {
+    const key = await client.getKey();
+    const can = (scope: string) => key.scopes.includes(scope);
+    const time = can('orders:read') ? (await store)?.time : undefined;
+    if (time !== undefined) compareClocks(time);
+    sessionStorage.setItem(STORED, apiKey);
+    const may = {
+      read: can('orders:read'),
+      place: can('orders:place'),
+      cancel: can('orders:cancel'),
+      ship: can('orders:ship'),
+      follow: can('changes:read'),
+      webhooks: can('webhooks:manage'),
+    };
+    return { session: { client, key, may, ending }, firstPage };
+  } catch (error) {
+    ending.abort();
+    throw error;
+  }
 }
 
 export function forgetKey(): void {

@@ -43,6 +43,35 @@ for (const colorScheme of ['light', 'dark'] as const) {
   });
 }
 
+test('the console is one script and one style, and reads its first page together with the key', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const context = await browser.newContext();
+  t.after(() => context.close());
+  const page = await context.newPage();
+  const loaded: string[] = [];
+  const asked = new Set(['/key', '/store', '/store/orders']);
+  const all = Promise.withResolvers<void>();
+  page.on('request', (request) => loaded.push(request.resourceType()));
+  await page.route('**/v2/**', async (route) => {
+    asked.delete(new URL(route.request().url()).pathname.replace(/.*\/v2/, ''));
+    if (asked.size === 0) all.resolve();
+    // No response before all of them have been asked for.
+    await all.promise;
+    await route.continue();
+  });
+  await page.goto(`http://127.0.0.1:${service.port}/console`);
+  await page.getByLabel('API key').waitFor();
+  assert.deepEqual(
+    ['document', 'stylesheet', 'script', 'fetch'].map(
+      (type) => loaded.filter((each) => each === type).length,
+    ),
+    [1, 1, 1, 0],
+  );
+  await signIn(page, service.secret);
+  await row(page, 1).waitFor();
+});
+
 test('a key that is not valid is refused, and a valid one is kept for the open tabs only', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n));
@@ -356,7 +385,7 @@ test('orders are found by their reference, which is text whatever it contains', 
   const reference = '<b>&amp;"\u202eפ/ü';
   await place(service.store, pending(1n), { ...pending(2n), reference }, pending(3n));
   const { page, problems } = await signedIn(t, browser, service);
-  await page.getByRole('button', { name: 'Reference' }).click();
+  await page.getByRole('button', { name: 'Reference', exact: true }).click();
   await page.getByLabel('and those that begin with it').uncheck();
   await page.getByLabel('Orders with the reference').fill(reference);
   await page.keyboard.press('Enter');

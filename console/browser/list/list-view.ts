@@ -1,5 +1,6 @@
 import type { OrderRecord } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
+import { guard } from 'lit-html/directives/guard.js';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { Actions } from '../actions.ts';
 import {
@@ -22,6 +23,9 @@ import { selectable } from './list-state.ts';
 const LEAST_DIGITS = 6;
 /** Ids with more digits than this leave less room for other columns. */
 const SHORT_DIGITS = 10;
+
+/** With more rows than this, those out of sight are not laid out, and have no text for a script that asks for what is rendered. */
+const MANY_ROWS = 500;
 
 /** Status, icon and word. */
 const PILLS = {
@@ -98,30 +102,35 @@ function table(state: State, actions: Actions) {
     by: Sorting['by'] | undefined,
     begins = true,
   ) => {
-    if (by === undefined) return html`<th scope="col" class=${className}>${name}</th>`;
+    if (by === undefined)
+      return html`<th scope="col" role="columnheader" class=${className}>${name}</th>`;
     const isCurrent = view.sorting.by === by;
     const isDescending = isCurrent ? !view.sorting.isDescending : begins;
     const to = { ...view, sorting: { by, isDescending }, order: undefined };
     const sort = isCurrent ? (view.sorting.isDescending ? 'descending' : 'ascending') : 'none';
-    return html`<th scope="col" class=${className} aria-sort=${sort}><a href=${searchOf(to)} @click=${actions.follow(to)}>${name}</a></th>`;
+    return html`<th scope="col" role="columnheader" class=${className} aria-sort=${sort}><a href=${searchOf(to)} @click=${actions.follow(to)}>${name}</a></th>`;
   };
+  // What all rows depend on; a row that depends on nothing else that has changed is not drawn again.
+  const shown = `${searchOf({ ...view, order: undefined })} ${canAct} ${state.isNarrow}`;
   const classes = [
     preferences.isCompact ? 'compact' : 'comfortable',
     ...preferences.hidden.map((each) => `without-${each}`),
     Math.max(id, pet, quantity) > SHORT_DIGITS ? 'long-ids' : '',
+    orders.length > MANY_ROWS ? 'many' : '',
   ].join(' ');
-  return html`<div class="list"><table class=${classes} .style=${`--id:${id}ch;--pet:${pet}ch;--quantity:${quantity}ch`}>
+  return html`<div class="list"><table role="table" class=${classes} .style=${`--id:${id}ch;--pet:${pet}ch;--quantity:${quantity}ch`}>
     <caption class="hidden">Orders</caption>
-    <thead><tr>
-      <th scope="col" class="check">${canAct ? selectAll(state, actions) : html`<span class="hidden">Selection</span>`}</th>
+    <thead role="rowgroup"><tr role="row">
+      <th scope="col" role="columnheader" class="check">${canAct ? selectAll(state, actions) : html`<span class="hidden">Selection</span>`}</th>
       ${heading('Order', 'id number', 'id')} ${heading('Status', 'status', undefined)} ${heading('Pet', 'pet number', undefined)}
       ${heading('Reference', 'reference', undefined)} ${heading('Quantity', 'quantity number', undefined)} ${heading('Ships', 'ships', 'shipDate', false)} ${heading('Placed', 'placed', 'placedAt')}
       ${heading('Changed', 'changed', 'updatedAt')}
     </tr></thead>
-    <tbody>${repeat(
+    <tbody role="rowgroup">${repeat(
       orders,
       ({ id }) => id,
-      (order) => row(state, order, canAct, actions),
+      (order) =>
+        guard([shown, order, ...marksOf(state, order)], () => row(state, order, canAct, actions)),
     )}</tbody>
   </table></div>`;
 }
@@ -139,30 +148,39 @@ function selectAll(state: State, actions: Actions) {
     .indeterminate=${!isAll && state.selected.size > 0} @change=${actions.selectAll} />`;
 }
 
+/** What a row shows besides its order; all values are compared by identity. */
+function marksOf({ selected, current, detail, changed, bulk }: State, order: OrderRecord) {
+  const { id, updatedAt } = order;
+  return [
+    ...[selected.has(id), current === id, detail?.id === id, changed.has(id)],
+    // Its words change during the first day, and then each day at midnight, as those for the ship date do.
+    ...[bulk?.results.get(id), ago(updatedAt)],
+  ] as const;
+}
+
 function row(state: State, order: OrderRecord, canAct: boolean, actions: Actions) {
   const { id, status, petId, reference, quantity, placedAt, updatedAt } = order;
-  const { view, selected, current, detail, changed, bulk, isNarrow } = state;
+  const { view, isNarrow } = state;
+  const [isSelected, isCurrent, isOpen, isChanged, result, age] = marksOf(state, order);
   const to = { ...view, order: id };
   const toPet = { ...withoutFilters(view), petId };
-  const isSelected = selected.has(id);
-  const result = bulk?.results.get(id);
   const classes = [
     status,
     isSelected ? 'selected' : '',
-    current === id ? 'current' : '',
-    detail?.id === id ? 'open' : '',
-    changed.has(id) ? 'changed-now' : '',
+    isCurrent ? 'current' : '',
+    isOpen ? 'open' : '',
+    isChanged ? 'changed-now' : '',
   ].join(' ');
-  return html`<tr class=${classes} aria-current=${current === id} @click=${actions.open(id)}>
-    <td class="check">${canAct && status === 'pending' ? html`<input type="checkbox" aria-label="Select order ${id}" .checked=${isSelected} @change=${actions.select(id)} />` : nothing}</td>
-    <th scope="row" class="id number"><a href=${searchOf(to)} @click=${actions.follow(to)}>${id}</a><button type="button" class="copy icon-only" aria-label="Copy id ${id}" @click=${actions.copy(String(id), 'Id')}>${icon('copy')}</button></th>
-    <td class="status">${pill(status)}${result === undefined || result.kind === 'done' ? nothing : html`<span class="row-result" title=${result.text}>${icon('warning')}<span class="hidden">${result.text}</span></span>`}</td>
-    <td class="pet number">${petId === undefined ? nothing : html`<a href=${searchOf(toPet)} aria-label="Orders of pet ${petId}" @click=${actions.follow(toPet)}>${isNarrow ? 'Pet ' : nothing}${petId}</a>`}</td>
-    <td class="reference">${reference === undefined ? nothing : html`<bdi title=${reference}>${reference}</bdi><button type="button" class="copy icon-only" aria-label="Copy the reference ${reference}" @click=${actions.copy(reference, 'Reference')}>${icon('copy')}</button>`}</td>
-    <td class="quantity number">${quantity === undefined ? nothing : count(quantity)}</td>
-    <td class="ships">${shipsCell(order, isNarrow)}</td>
-    <td class="placed">${time(placedAt)}</td>
-    <td class="changed"><time datetime=${updatedAt} title=${updatedAt}>${ago(updatedAt)}</time></td>
+  return html`<tr role="row" class=${classes} aria-current=${isCurrent} @click=${actions.open(id)}>
+    <td role="cell" class="check">${canAct && status === 'pending' ? html`<input type="checkbox" aria-label="Select order ${id}" .checked=${isSelected} @change=${actions.select(id)} />` : nothing}</td>
+    <th scope="row" role="rowheader" class="id number"><a href=${searchOf(to)} @click=${actions.follow(to)}>${id}</a><button type="button" class="copy icon-only" aria-label="Copy id ${id}" @click=${actions.copy(String(id), 'Id')}>${icon('copy')}</button></th>
+    <td role="cell" class="status">${pill(status)}${result === undefined || result.kind === 'done' ? nothing : html`<span class="row-result" title=${result.text}>${icon('warning')}<span class="hidden">${result.text}</span></span>`}</td>
+    <td role="cell" class="pet number">${petId === undefined ? nothing : html`<a href=${searchOf(toPet)} aria-label="Orders of pet ${petId}" @click=${actions.follow(toPet)}>${isNarrow ? 'Pet ' : nothing}${petId}</a>`}</td>
+    <td role="cell" class="reference">${reference === undefined ? nothing : html`<bdi title=${reference}>${reference}</bdi><button type="button" class="copy icon-only" aria-label="Copy the reference ${reference}" @click=${actions.copy(reference, 'Reference')}>${icon('copy')}</button>`}</td>
+    <td role="cell" class="quantity number">${quantity === undefined ? nothing : count(quantity)}</td>
+    <td role="cell" class="ships">${shipsCell(order, isNarrow)}</td>
+    <td role="cell" class="placed">${time(placedAt)}</td>
+    <td role="cell" class="changed"><time datetime=${updatedAt} title=${updatedAt}>${age}</time></td>
   </tr>`;
 }
 

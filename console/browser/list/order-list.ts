@@ -3,6 +3,7 @@ import {
   GoneError,
   InvalidRequestError,
   type OrderCounts,
+  type OrderPage,
 } from '@store-orders/client';
 import { followActivity, readActivity } from '../activity/activity.ts';
 import { now } from '../clock.ts';
@@ -51,8 +52,17 @@ export class OrderList {
     });
   }
 
-  /** Reads the list from its beginning. For another view, clears counts and selection. */
-  async read({ isOther = true } = {}): Promise<void> {
+  /**
+   * Reads the list from its beginning. For another view, clears counts and selection.
+   * @param firstPage if it is being read already
+   */
+  async read({
+    isOther = true,
+    firstPage,
+  }: {
+    readonly isOther?: boolean;
+    readonly firstPage?: Promise<OrderPage> | undefined;
+  } = {}) {
     this.#reading.abort();
     this.#reading = new AbortController();
     this.#screen.change((state) => {
@@ -66,11 +76,11 @@ export class OrderList {
       this.#countShown = this.#countsAsked + 1;
     });
     void this.readCounts();
-    await this.readPage();
+    await this.readPage(firstPage);
   }
 
   /** Reads the first page, or the next one. */
-  async readPage(): Promise<void> {
+  async readPage(begun?: Promise<OrderPage>): Promise<void> {
     const { session, view, next } = this.#screen.state;
     if (session === undefined) return;
     const { signal } = this.#reading;
@@ -79,7 +89,8 @@ export class OrderList {
     const slow = setTimeout(() => this.#screen.change((state) => (state.isSlow = true)), SLOW_MS);
     try {
       const query = { ...orderQuery(view), cursor: next };
-      const page = await session.client.listOrders(query, { signal });
+      const page = await (begun ?? session.client.listOrders(query, { signal }));
+      if (signal.aborted) return;
       this.#screen.change((state) => addPage(state, page));
       this.#cursor ??= page.changesAfter;
       void this.follow();

@@ -17,17 +17,12 @@ export function addFiles(router: Router, files: readonly FixedFile[], headers: H
 /**
  * Returns the security headers of a page: no other host, no inline script or style, no frame around it, and by Trusted Types no text that
  * becomes markup.
- * @param inlineScripts hashes of permitted inline scripts, such as an import map
  * @param markupBy the names of the Trusted Types policies that may make markup
  */
-export function securityHeaders(
-  inlineScripts: readonly string[],
-  markupBy: readonly string[],
-): HeaderList {
+export function securityHeaders(markupBy: readonly string[]): HeaderList {
   const policy = [
     "default-src 'none'",
-    ["script-src 'self'", ...inlineScripts.map((hash) => `'${hash}'`)].join(' '),
-    ...["style-src 'self'", "connect-src 'self'", "img-src 'self'"],
+    ...["script-src 'self'", "style-src 'self'", "connect-src 'self'", "img-src 'self'"],
     ...["base-uri 'none'", "form-action 'none'", "frame-ancestors 'none'"],
     "require-trusted-types-for 'script'",
     `trusted-types ${markupBy.length === 0 ? "'none'" : markupBy.join(' ')}`,

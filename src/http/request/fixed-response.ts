@@ -38,7 +38,7 @@ export interface FixedFile {
   /** Its Content-Type. */
   readonly type: string;
   /** Makes the text, at the first request. */
-  readonly make: () => string;
+  readonly make: () => string | Promise<string>;
 }
 
 /** A file in a coding. */
@@ -53,8 +53,10 @@ export function addFixed(router: Router, file: FixedFile, headers: HeaderList = 
   const made = new Map<Coding, Promise<Variant>>();
   router.addPublic(file.path, async (exchange) => {
     const coding = codingFor(exchange);
-    const making = made.get(coding) ?? variantOf(file.make(), coding);
+    const making = made.get(coding) ?? variantOf(file, coding);
     made.set(coding, making);
+    // A failure, such as that of a program which cannot be started now, is not kept.
+    making.catch(() => made.delete(coding));
     const variant = await making;
     const isKept = file.digest !== undefined && exchange.parameters.digest === file.digest;
     const caching = [...(isKept ? KEPT : REVALIDATED), 'vary', 'Accept-Encoding'];
@@ -68,8 +70,8 @@ export function addFixed(router: Router, file: FixedFile, headers: HeaderList = 
   });
 }
 
-async function variantOf(content: string, asked: Coding): Promise<Variant> {
-  const text = Buffer.from(content);
+async function variantOf({ make }: FixedFile, asked: Coding): Promise<Variant> {
+  const text = Buffer.from(await make());
   const coding = text.length < MIN_COMPRESSED_BYTES ? 'identity' : asked;
   const name = createHash('sha256').update(text).digest('base64url');
   const isCoded = coding !== 'identity';
