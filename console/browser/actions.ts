@@ -57,6 +57,15 @@ export interface Actions {
   readonly actOnSelected: (action: Action) => Handler;
   /** Sets the reason or the tracking number in the dialog. */
   readonly setGiven: Handler;
+  /** Sets the number that confirms a change of many orders. */
+  readonly setTyped: Handler;
+  /** Opens the dialog for a list of ids or references. */
+  readonly openPasted: Handler;
+  /** Opens it with the text on the clipboard, if that has several lines. */
+  readonly paste: Handler;
+  readonly editPasted: Handler;
+  readonly setAreReferences: Handler;
+  readonly selectPasted: Handler;
   /** Whether the order of the dialog is placed again after its cancel. */
   readonly setAgain: Handler;
   /** Opens the form of a new order. */

@@ -3,7 +3,7 @@ import type { Actions } from './actions.ts';
 import { readActivity } from './activity/activity.ts';
 import { selectMatching } from './changing/change-in-bulk.ts';
 import { Changing } from './changing/changing.ts';
-import { inWords } from './format.ts';
+import { inWords, isOverdue } from './format.ts';
 import { listenForKeys, type Shortcuts } from './keyboard.ts';
 import {
   isWrittenPet,
@@ -19,17 +19,18 @@ import {
 import { exportActivity, exportCsv } from './list/csv.ts';
 import { applyFilter, readPresetCounts, readRangeCount } from './list/filters.ts';
 import { OrderList } from './list/order-list.ts';
+import { selectPasted } from './list/pasted-list.ts';
 import { isRelative, today } from './list/range.ts';
 import { isOnlyReference, viewOfReference, writtenReference } from './list/search.ts';
-import { selectCurrent, toggle, toggleAll } from './list/selection.ts';
+import { maySelect, selectCurrent, toggle, toggleAll } from './list/selection.ts';
 import { readDetails, showDetails } from './order/details.ts';
 import { page } from './page-view.ts';
 import { Placing } from './placing/placing.ts';
-import { MAX_VIEWS, type Preferences, storePreferences } from './preferences.ts';
+import { COLUMNS, MAX_VIEWS, type Preferences, storePreferences } from './preferences.ts';
 import { printSelected } from './printing/printing.ts';
 import { Screen } from './screen.ts';
 import { forgetKey, isSignedOut, keyIn, OtherTabs, signIn } from './sign-in.ts';
-import { type Dialog, initialState, type State } from './state.ts';
+import { type Dialog, hiddenIn, initialState, type State } from './state.ts';
 import { changeWebhook, readWebhooks } from './webhooks/watched-webhooks.ts';
 
 /** Maximum length of a text that is shown if it cannot be copied. */
@@ -200,12 +201,13 @@ export class App {
       const name = fieldOf(event, 'name').value.trim();
       if (name === '') return;
       const { preferences, view } = this.#screen.state;
+      const without = hiddenIn(this.#screen.state);
       const others = preferences.views.filter((each) => each.name !== name);
       if (others.length === MAX_VIEWS) {
         this.#screen.toast(`At most ${MAX_VIEWS} views are kept`, true);
         return;
       }
-      const kept = { name, search: searchOf({ ...view, order: undefined }) };
+      const kept = { name, search: searchOf({ ...view, without, order: undefined }) };
       this.#prefer({ views: [...others, kept] });
       closePopover(event);
       this.#screen.toast(`View ${name} kept in this browser`);
@@ -215,16 +217,17 @@ export class App {
       this.#prefer({ views: views.filter((each) => each.name !== name) });
     },
     toggleColumn: (column) => () => {
-      const { hidden } = this.#screen.state.preferences;
-      const isHidden = hidden.includes(column);
-      const others = hidden.filter((each) => each !== column);
-      this.#prefer({ hidden: isHidden ? others : [...hidden, column] });
+      const before = hiddenIn(this.#screen.state);
+      const hidden = COLUMNS.filter((each) => before.includes(each) !== (each === column));
+      this.#prefer({ hidden });
+      // In the address, so that views and links have the columns.
+      this.#go({ ...this.#screen.state.view, without: hidden });
     },
     setCompact: (isCompact) => () => this.#prefer({ isCompact }),
     setShortcuts: (event) =>
       this.#prefer({ hasShortcuts: (event.currentTarget as HTMLInputElement).checked }),
     exportCsv: () => void exportCsv(this.#screen),
-    exportSelected: () => void exportCsv(this.#screen, this.#screen.state.selected),
+    exportSelected: () => void exportCsv(this.#screen, [...this.#screen.state.selected.keys()]),
     print: (paper) => () => void printSelected(this.#screen, paper),
     exportActivity: () => exportActivity(this.#screen),
     stopExport: () => this.#screen.change((state) => (state.exported = undefined)),
@@ -248,8 +251,10 @@ export class App {
     clearSelection: () => this.#clearSelection(),
     act: (action) => () => this.#changing.ask(action),
     actOnSelected: (action) => () => {
-      const ids = [...this.#screen.state.selected];
-      this.#showDialog({ kind: 'several', action, ids, given: '' });
+      const { selected } = this.#screen.state;
+      const ids = [...selected.keys()];
+      const overdue = [...selected.values()].filter(isOverdue).length;
+      this.#showDialog({ kind: 'several', action, ids, overdue, typed: '', given: '' });
     },
     setGiven: ({ target }) => {
       const given = (target as HTMLInputElement).value;
@@ -258,11 +263,23 @@ export class App {
         if (dialog !== undefined && 'given' in dialog) state.dialog = { ...dialog, given };
       });
     },
+    setTyped: ({ target }) => this.#editDialog('several', { typed: textOf(target) }),
+    openPasted: () => this.#openPasted(''),
+    paste: (event) => {
+      const text = (event as ClipboardEvent).clipboardData?.getData('text/plain').trim() ?? '';
+      if (!text.includes('\n') || !maySelect(this.#screen.state)) return;
+      event.preventDefault();
+      this.#openPasted(text);
+    },
+    editPasted: ({ target }) => this.#editDialog('pasted', { text: textOf(target) }),
+    setAreReferences: ({ target }) =>
+      this.#editDialog('pasted', { areReferences: (target as HTMLInputElement).checked }),
+    selectPasted: (event) => {
+      event.preventDefault();
+      void selectPasted(this.#screen);
+    },
     setAgain: ({ target }) => {
-      const isAgain = (target as HTMLInputElement).checked;
-      this.#screen.change((state) => {
-        if (state.dialog?.kind === 'one') state.dialog = { ...state.dialog, isAgain };
-      });
+      this.#editDialog('one', { isAgain: (target as HTMLInputElement).checked });
     },
     openForm: () => this.#placing.open(),
     editDraft: ({ target }) => {
@@ -280,6 +297,7 @@ export class App {
       event.preventDefault();
       const { dialog } = this.#screen.state;
       if ((dialog?.kind === 'one' || dialog?.kind === 'place') && dialog.isActing) return;
+      if (dialog?.kind === 'pasted') dialog.looking?.ending.abort();
       this.#screen.change((state) => (state.dialog = undefined));
     },
     stopBulk: () =>
@@ -464,6 +482,23 @@ export class App {
     this.#screen.change((state) => (state.dialog = dialog));
   }
 
+  #openPasted(text: string): void {
+    this.#showDialog({
+      ...{ kind: 'pasted', text, areReferences: false },
+      ...{ looking: undefined, problem: undefined, outcome: undefined },
+    });
+  }
+
+  /** Changes the fields of the open dialog, if it is of this kind. */
+  #editDialog<Kind extends Dialog['kind']>(
+    kind: Kind,
+    fields: Partial<Extract<Dialog, { readonly kind: Kind }>>,
+  ): void {
+    this.#screen.change((state) => {
+      if (state.dialog?.kind === kind) state.dialog = { ...state.dialog, ...fields } as Dialog;
+    });
+  }
+
   async #move(by: 1 | -1): Promise<void> {
     const { current, detail, view, isLoading } = this.#screen.state;
     if (!this.#hasList) return;
@@ -501,6 +536,9 @@ function fieldOf(event: Event, name: string): HTMLInputElement {
   const form = event.currentTarget as HTMLFormElement;
   return form.elements.namedItem(name) as HTMLInputElement;
 }
+
+const textOf = (target: EventTarget | null): string =>
+  (target as HTMLInputElement | HTMLTextAreaElement).value;
 
 /** Closes the popover that an event comes from. */
 function closePopover({ currentTarget }: Event): void {

@@ -86,7 +86,7 @@ function searchBox({ search, view }: State, actions: Actions) {
   return html`<form class="jump" role="search" @submit=${actions.submitSearch} @keydown=${actions.searchKey}>
     <label class="hidden" for="jump">Go to an order</label>
     <div class="field">${icon('search')}
-      <input id="jump" name="search" type="text" .value=${search} @input=${actions.search} placeholder="Go to order: 998, #998 or 1,000"
+      <input id="jump" name="search" type="text" .value=${search} @input=${actions.search} @paste=${actions.paste} placeholder="Go to order: 998, #998 or 1,000"
         autocomplete="off" spellcheck="false" inputmode="search" enterkeyhint="search" maxlength="255" />
       <kbd aria-hidden="true">/</kbd></div>
     ${

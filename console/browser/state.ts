@@ -9,7 +9,7 @@ import type {
 } from '@store-orders/client';
 import type { View } from './list/address.ts';
 import type { Draft } from './placing/draft.ts';
-import { type Preferences, storedPreferences } from './preferences.ts';
+import { type Column, type Preferences, storedPreferences } from './preferences.ts';
 import type { Session } from './sign-in.ts';
 
 export type Action = 'cancel' | 'ship';
@@ -54,7 +54,8 @@ export interface State {
   live: 'starting' | 'live' | 'lost' | 'off';
   /** The last time at which the list was current. */
   liveUntil: Date | undefined;
-  selected: Set<bigint>;
+  /** By their ids; orders that are selected together need not be shown. */
+  selected: Map<bigint, OrderRecord>;
   /** The current order of the keyboard. */
   current: bigint | undefined;
   /** Orders that another key has changed just now. */
@@ -140,6 +141,10 @@ export type Dialog =
       readonly kind: 'several';
       readonly action: Action;
       readonly ids: readonly bigint[];
+      /** How many of them should have been shipped before today. */
+      readonly overdue: number;
+      /** The number that confirms a change of many orders, as typed. */
+      readonly typed: string;
       /** The reason of a cancel; empty for none. */
       readonly given: string;
     }
@@ -150,7 +155,28 @@ export type Dialog =
       readonly problem: string | undefined;
     }
   | { readonly kind: 'results'; readonly results: readonly Result[] }
+  | PastedList
   | { readonly kind: 'keys' };
+
+/** The dialog for a list of ids or references, whose orders are to be selected. */
+export interface PastedList {
+  readonly kind: 'pasted';
+  readonly text: string;
+  /** Whether numbers are references, not ids. */
+  readonly areReferences: boolean;
+  readonly looking:
+    | { readonly done: number; readonly of: number; readonly ending: AbortController }
+    | undefined;
+  readonly problem: string | undefined;
+  /** What was found, unless all of it was selected. */
+  readonly outcome:
+    | {
+        readonly selected: number;
+        readonly missing: readonly string[];
+        readonly ended: readonly OrderRecord[];
+      }
+    | undefined;
+}
 
 /** The activity of the last days. */
 export interface ActivityState {
@@ -197,7 +223,7 @@ export function initialState(view: View): State {
     rangeCounts: new Map(),
     live: 'starting',
     liveUntil: undefined,
-    selected: new Set(),
+    selected: new Map(),
     current: undefined,
     changed: new Set(),
     selecting: undefined,
@@ -215,6 +241,10 @@ export function initialState(view: View): State {
 
 /** The name of the store, if it has one and was read; otherwise that of the program. */
 export const nameOf = ({ store }: State): string => store?.name ?? 'Store Orders';
+
+/** The columns that are left out. */
+export const hiddenIn = ({ view, preferences }: State): readonly Column[] =>
+  view.without ?? preferences.hidden;
 
 /** The words for an action, in buttons and in reports. */
 export const WORDS: Readonly<

@@ -44,7 +44,7 @@ test('a view is kept under its name in this browser, beside those that every bro
   await openViews(page);
   await page.getByRole('link', { name: 'Seven' }).click();
   await row(page, 1).waitFor({ state: 'detached' });
-  assert.equal(new URL(page.url()).search, '?pet=7&sort=shipDate');
+  assert.equal(new URL(page.url()).search, '?pet=7&sort=shipDate&without=none');
   await openViews(page);
   await page.getByRole('button', { name: 'Forget the view Seven' }).click();
   await page.getByRole('link', { name: 'Seven' }).waitFor({ state: 'detached' });
@@ -68,6 +68,7 @@ test('several statuses are shown at once', async (t) => {
   await page.getByRole('button', { name: 'Status Pending or Shipped' }).waitFor();
   await box('Shipped').uncheck();
   await row(page, 1).waitFor({ state: 'detached' });
+  await row(page, 3).waitFor();
   assert.deepEqual(await ids(page), ['3']);
   await box('Pending').click();
   assert.equal(await box('Pending').isChecked(), true);
@@ -102,4 +103,24 @@ test('the selected orders are exported, and the activity with its totals', async
     ['\ufefffrom,before,placed,shipped,cancelled', 'total,,4,0,1'],
   );
   assert.match(days[14]!, /Z,4,0,1$/);
+});
+
+test('the columns are in the address, and those that are left out are not exported', async (t) => {
+  const service = await startService(t);
+  await place(service.store, { ...pending(1n), petId: 7n });
+  const { page, problems } = await signedIn(t, browser, service, { search: '?without=pet,placed' });
+  await row(page, 1).waitFor();
+  assert.equal(await page.getByRole('columnheader', { name: 'Pet' }).isVisible(), false);
+  await page.getByRole('button', { name: 'View', exact: true }).click();
+  await page.getByRole('checkbox', { name: 'Pet' }).check();
+  await page.getByRole('columnheader', { name: 'Pet' }).waitFor();
+  assert.equal(new URL(page.url()).search, '?without=placed');
+  await page.keyboard.press('Escape');
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  const path = await (await download).path();
+  const [head] = readFileSync(path, 'utf8').split('\r\n');
+  assert.match(head!, /petId/);
+  assert.doesNotMatch(head!, /placedAt/);
+  assert.deepEqual(problems, []);
 });

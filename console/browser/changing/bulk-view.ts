@@ -13,15 +13,22 @@ export function bulkBar(state: State, actions: Actions) {
   if (selected.size === 0) return html`<p class="hidden" role="status"></p>`;
   const many = count(selected.size);
   const { may } = session!;
+  const copyIds = actions.copy([...selected.keys()].join('\n'), 'Ids');
+  const others = [
+    ['Copy ids', copyIds],
+    ['Print slips', actions.print('slips')],
+    ['Pick list', actions.print('pick-list')],
+    [`Export ${many}`, actions.exportSelected],
+    ['Clear', actions.clearSelection],
+  ] as const;
   return html`<section class="bulk" tabindex="-1" aria-label="Selected orders">
-    <b>${many} selected</b>
-    ${may.ship ? html`<button type="button" @click=${actions.actOnSelected('ship')}>${icon('truck')}Ship ${many}…</button>` : nothing}
-    ${may.cancel ? html`<button type="button" class="danger-outline" @click=${actions.actOnSelected('cancel')}>Cancel ${many}…</button>` : nothing}
-    <button type="button" class="quiet" @click=${actions.copy([...selected].join('\n'), 'Ids')}>Copy ids</button>
-    <button type="button" class="quiet" @click=${actions.print('slips')}>Print slips</button>
-    <button type="button" class="quiet" @click=${actions.print('pick-list')}>Pick list</button>
-    <button type="button" class="quiet" @click=${actions.exportSelected}>Export ${many}</button>
-    <button type="button" class="quiet" @click=${actions.clearSelection}>Clear <kbd aria-hidden="true">Esc</kbd></button>
+    <b>${many}<span class="wide-only"> selected</span></b>
+    ${may.ship ? html`<button type="button" @click=${actions.actOnSelected('ship')}>${icon('truck')}<span>Ship <span class="wide-only">${many}</span>…</span></button>` : nothing}
+    ${may.ship && may.cancel ? html`<i class="divider" aria-hidden="true"></i>` : nothing}
+    ${may.cancel ? html`<button type="button" class="danger-outline" @click=${actions.actOnSelected('cancel')}><span>Cancel <span class="wide-only">${many}</span>…</span></button>` : nothing}
+    ${others.map(([name, action]) => html`<button type="button" class="quiet wide-only" @click=${action}>${name}${name === 'Clear' ? html` <kbd aria-hidden="true">Esc</kbd>` : nothing}</button>`)}
+    <button type="button" class="quiet icon-only narrow-only" popovertarget="selected-more" aria-label="More for the selected orders">${icon('more')}</button>
+    <div class="popover" id="selected-more" popover role="dialog" aria-label="Selected orders">${others.map(([name, action]) => html`<button type="button" class="item" popovertarget="selected-more" popovertargetaction="hide" @click=${action}>${name}</button>`)}</div>
   </section>`;
 }
 

@@ -1,4 +1,4 @@
-import { type ChangeResult, LimitError } from '@store-orders/client';
+import { type ChangeResult, LimitError, type OrderRecord } from '@store-orders/client';
 import { codeInWords, count, inWords, orders as ordersText, sentence } from '../format.ts';
 import { orderQuery } from '../list/address.ts';
 import { showOrder } from '../list/list-state.ts';
@@ -26,17 +26,18 @@ export async function selectMatching(screen: Screen): Promise<void> {
   const signal = AbortSignal.any([session.ending.signal, ending.signal]);
   const show = (count: number) => screen.change((state) => (state.selecting = { count, ending }));
   const query = { ...orderQuery(view), status: 'pending', limit: 500 } as const;
-  const found = new Set<bigint>();
+  const found: OrderRecord[] = [];
   let isCut = false;
   show(0);
   try {
     for await (const { orders } of session.client.pages(query, { signal })) {
-      for (const { id } of orders) found.add(id);
-      show(found.size);
-      isCut = found.size >= MOST_SELECTED;
+      found.push(...orders);
+      show(found.length);
+      isCut = found.length >= MOST_SELECTED;
       if (isCut) break;
     }
-    screen.change((state) => (state.selected = new Set([...found].slice(0, MOST_SELECTED))));
+    const kept = found.slice(0, MOST_SELECTED).map((order) => [order.id, order] as const);
+    screen.change((state) => (state.selected = new Map(kept)));
     if (isCut) screen.toast(`The first ${ordersText(MOST_SELECTED)} are selected`);
   } catch (error) {
     const problem = signal.aborted ? undefined : screen.problemOf(session, error);

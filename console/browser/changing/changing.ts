@@ -5,6 +5,13 @@ import type { Action } from '../state.ts';
 import { changeSeveral, outcomeOf } from './change-in-bulk.ts';
 import { changeOne } from './change-one.ts';
 
+/** A change of more orders than this is confirmed by typing their number. */
+export const MAX_UNASKED = 1_000;
+
+/** Whether the number of orders was typed, with any separators, if it is asked for. */
+export const isConfirmed = ({ length }: readonly bigint[], typed: string): boolean =>
+  length <= MAX_UNASKED || typed.replaceAll(/\D/g, '') === String(length);
+
 /** Asks for changes of orders, and makes them. */
 export class Changing {
   readonly #screen: Screen;
@@ -48,6 +55,7 @@ export class Changing {
   async confirm(): Promise<void> {
     const { dialog, session } = this.#screen.state;
     if (dialog?.kind === 'several') {
+      if (!isConfirmed(dialog.ids, dialog.typed)) return;
       this.#screen.change((state) => (state.dialog = undefined));
       await this.changeSeveral(dialog.action, dialog.ids, dialog.given);
     }

@@ -1,10 +1,12 @@
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
-import { orders } from '../format.ts';
+import { count, orders } from '../format.ts';
 import { icon } from '../icons.ts';
+import { pastedListDialog } from '../list/pasted-list-view.ts';
 import { failureNotice, summaryOf } from '../order/details-view.ts';
 import { placeDialog } from '../placing/place-view.ts';
 import { type Dialog, type State, WORDS } from '../state.ts';
+import { isConfirmed, MAX_UNASKED } from './changing.ts';
 
 /** Ids that are listed; all of them are copied. */
 const MAX_LISTED = 1_000;
@@ -14,6 +16,7 @@ export function dialogView(state: State, dialog: Dialog, actions: Actions) {
   if (dialog.kind === 'one') return askOne(state, dialog, actions);
   if (dialog.kind === 'place') return placeDialog(dialog, actions);
   if (dialog.kind === 'several') return askSeveral(dialog, actions);
+  if (dialog.kind === 'pasted') return pastedListDialog(dialog, actions);
   if (dialog.kind === 'results') return resultsDialog(state, dialog, actions);
   return keysDialog(state, actions);
 }
@@ -68,21 +71,25 @@ function askOne({ session }: State, dialog: Dialog & { readonly kind: 'one' }, a
 }
 
 function askSeveral(
-  { action, ids, given }: Dialog & { readonly kind: 'several' },
+  { action, ids, overdue, given, typed }: Dialog & { readonly kind: 'several' },
   actions: Actions,
 ) {
   const { verb, keep } = WORDS[action];
   const many = orders(ids.length);
-  return html`<dialog role="alertdialog" class="ask" aria-labelledby="ask" aria-describedby="consequence" @cancel=${actions.closeDialog}>
+  const listed = ids.slice(0, MAX_LISTED);
+  const digits = Math.max(...listed.map((id) => String(id).length));
+  return html`<dialog role="alertdialog" class="ask several" aria-labelledby="ask" aria-describedby="consequence" @cancel=${actions.closeDialog}>
     <div class="inner"><h2 id="ask">${verb} ${many}?</h2>
       <p id="consequence">${CONSEQUENCES[action][1]} An order that has changed its status meanwhile stays as it is.</p>
-      <div class="ids" tabindex="0" role="group" aria-label="Ids of the orders">${ids.slice(0, MAX_LISTED).map((id) => html`<span>${id}</span> `)}${ids.length > MAX_LISTED ? html`<span>and ${orders(ids.length - MAX_LISTED)} more</span>` : nothing}</div>
+      ${overdue === 0 ? nothing : html`<p><span class="late">${count(overdue)} of them ${overdue === 1 ? 'is' : 'are'} overdue.</span></p>`}
+      <div class="ids" tabindex="0" role="group" aria-label="Ids of the orders" .style=${`--digits:${digits}ch`}>${listed.map((id) => html`<span>${id}</span> `)}${ids.length > MAX_LISTED ? html`<span class="rest">and ${orders(ids.length - MAX_LISTED)} more</span>` : nothing}</div>
       <button type="button" class="quiet" @click=${actions.copy(ids.join('\n'), 'Ids')}>${icon('copy')}Copy ids</button>
       ${action === 'cancel' ? reasonField(given, actions) : nothing}
+      ${ids.length > MAX_UNASKED ? html`<label class="given"><span>Type ${count(ids.length)} to confirm</span><input inputmode="numeric" autocomplete="off" .value=${typed} @input=${actions.setTyped} /></label>` : nothing}
     </div>
     <div class="end">
       <button type="button" autofocus @click=${actions.closeDialog}>${keep}${action === 'cancel' ? ` ${ids.length === 1 ? 'order' : 'orders'}` : ''}</button>
-      <button type="button" class=${action === 'cancel' ? 'danger' : 'primary'} @click=${actions.confirm}>${verb} ${many}</button>
+      <button type="button" class=${action === 'cancel' ? 'danger' : 'primary'} ?disabled=${!isConfirmed(ids, typed)} @click=${actions.confirm}>${verb} ${many}</button>
     </div>
   </dialog>`;
 }

@@ -5,6 +5,7 @@ import type {
   OrderRecord,
   OrderStatus,
 } from '@store-orders/client';
+import { COLUMNS, type Column } from '../preferences.ts';
 import { boundsOf, PRESETS_OF, type Range, rangeIn } from './range.ts';
 
 export const STATUSES = ['pending', 'shipped', 'cancelled'] as const;
@@ -34,6 +35,8 @@ export interface View {
   readonly placed: Range;
   readonly changed: Range;
   readonly sorting: Sorting;
+  /** The columns that are left out; undefined if the user's preference applies. */
+  readonly without: readonly Column[] | undefined;
   /** The order with open details. */
   readonly order: bigint | undefined;
   /** One of DAY_COUNTS. */
@@ -55,9 +58,16 @@ export function viewOf(search: string): View {
     placed: rangeIn(textOf('placed'), PRESETS_OF.placed),
     changed: rangeIn(textOf('changed'), PRESETS_OF.changed),
     sorting: sortingOf(textOf('sort')),
+    without: columnsIn(query.get('without')),
     order: parseId(textOf('order')),
     days: DAY_COUNTS.find((each) => String(each) === query.get('days')) ?? DAY_COUNTS[0],
   };
+}
+
+/** Columns by their names; "none" for no column. */
+function columnsIn(text: string | null): readonly Column[] | undefined {
+  const names = text?.split(',');
+  return names && COLUMNS.filter((each) => names.includes(each));
 }
 
 function sortingOf(text: string): Sorting {
@@ -72,7 +82,7 @@ const sortingText = ({ by, isDescending }: Sorting) => `${isDescending ? '-' : '
 /** Writes a view as the query of a URL. */
 export function searchOf(view: View): string {
   const { page, statuses, petId, reference, prefix, ships, placed, changed } = view;
-  const { sorting, order, days } = view;
+  const { sorting, without, order, days } = view;
   const query = new URLSearchParams();
   if (page !== 'orders') query.set('view', page);
   if (statuses.length > 0) query.set('status', statuses.join());
@@ -83,6 +93,7 @@ export function searchOf(view: View): string {
   if (placed !== '') query.set('placed', placed);
   if (changed !== '') query.set('changed', changed);
   if (sortingText(sorting) !== sortingText(NEWEST_FIRST)) query.set('sort', sortingText(sorting));
+  if (without !== undefined) query.set('without', without.join() || 'none');
   if (order !== undefined) query.set('order', String(order));
   if (page === 'activity' && days !== DAY_COUNTS[0]) query.set('days', String(days));
   return query.size === 0 ? '?' : `?${query}`;
@@ -103,7 +114,10 @@ export function isFiltered(view: View): boolean {
 
 /** Returns the part of a view that determines the list. */
 export const listOf = (view: View): string =>
-  searchOf({ ...view, page: 'orders', order: undefined, days: DAY_COUNTS[0] });
+  searchOf({
+    ...view,
+    ...{ page: 'orders', without: undefined, order: undefined, days: DAY_COUNTS[0] },
+  });
 
 /** Returns the filters of a view, except the status. */
 export function filterOf(view: View): OrderFilter {
@@ -209,6 +223,14 @@ export function parseWrittenId(text: string): bigint | undefined {
 /** Whether an id is written as that of a pet: pet 5. */
 export const isWrittenPet = (text: string): boolean =>
   WRITTEN_ID.exec(text.trim())?.[1]?.toLowerCase() === 'pet';
+
+/** Returns the different entries of a list of ids or references: its lines and cells; of a single line, what commas or blanks separate. */
+export function entriesIn(text: string): string[] {
+  const split = [/[\r\n\t]+/, /[,;]/, /\s+/]
+    .map((separator) => text.split(separator).map((each) => each.trim()))
+    .map((entries) => entries.filter((each) => each !== ''));
+  return [...new Set(split.find((entries) => entries.length > 1) ?? split[0])];
+}
 
 /** Returns the number of orders with one of these statuses; of all orders without a status. */
 export function totalOf(

@@ -2,10 +2,12 @@ import type { OrderRecord } from '@store-orders/client';
 import { TYPES } from '../activity/activity.ts';
 import { now } from '../clock.ts';
 import { orders as ordersText } from '../format.ts';
+import type { Column } from '../preferences.ts';
 import type { Screen } from '../screen.ts';
+import { hiddenIn } from '../state.ts';
 import { matchingOrders } from './matching-orders.ts';
 
-const COLUMNS = [
+const FIELDS = [
   'id',
   'petId',
   'quantity',
@@ -17,14 +19,25 @@ const COLUMNS = [
   'trackingNumber',
   'placedAt',
   'updatedAt',
-] as const;
+] as const satisfies readonly (keyof OrderRecord)[];
+type Field = (typeof FIELDS)[number];
 
 /** Spreadsheets round integers with more digits than this. */
 const EXACT_DIGITS = 15;
 
+/** Which columns of the list stand for a field; other fields are always written. */
+const COLUMN_OF: Partial<Record<Field, Column>> = {
+  petId: 'pet',
+  quantity: 'quantity',
+  shipDate: 'ships',
+  reference: 'reference',
+  placedAt: 'placed',
+  updatedAt: 'changed',
+};
+
 /** Writes an order as a line of CSV (RFC 4180). */
-function csvLine(order: OrderRecord): string {
-  return `${COLUMNS.map((column) => cellOf(order[column])).join(',')}\r\n`;
+function csvLine(order: OrderRecord, fields: readonly Field[]): string {
+  return `${fields.map((column) => cellOf(order[column])).join(',')}\r\n`;
 }
 
 /** A long integer becomes a formula with a text, so that no digit is lost. A text that begins like a formula gets an apostrophe before it. */
@@ -40,19 +53,21 @@ function cellOf(value: bigint | boolean | string | undefined): string {
 }
 
 /**
- * Writes the orders that match the filters to a file, page by page; the browser keeps the parts on disk.
+ * Writes the orders that match the filters to a file, without the columns that the user has left out, page by page; the browser keeps the parts on disk.
  * @param only ids; all orders if undefined
  */
-export async function exportCsv(screen: Screen, only?: ReadonlySet<bigint>): Promise<void> {
+export async function exportCsv(screen: Screen, only?: readonly bigint[]): Promise<void> {
   const { session, exported } = screen.state;
   if (session === undefined || exported !== undefined) return;
-  const parts: Blob[] = [new Blob([`\ufeff${COLUMNS.join(',')}\r\n`])];
+  const hidden = hiddenIn(screen.state);
+  const fields = FIELDS.filter((each) => !hidden.some((column) => column === COLUMN_OF[each]));
+  const parts: Blob[] = [new Blob([`\ufeff${fields.join(',')}\r\n`])];
   let count = 0;
   screen.change((state) => (state.exported = 0));
   try {
     for await (const found of matchingOrders(screen, session, only)) {
       if (screen.state.exported === undefined) return;
-      parts.push(new Blob([found.map(csvLine).join('')]));
+      parts.push(new Blob([found.map((order) => csvLine(order, fields)).join('')]));
       count += found.length;
       screen.change((state) => (state.exported = count));
     }

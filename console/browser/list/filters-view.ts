@@ -4,7 +4,7 @@ import type { Actions } from '../actions.ts';
 import { count, day, orders, timeZone } from '../format.ts';
 import { icon } from '../icons.ts';
 import { COLUMNS, MAX_VIEW_NAME, type NamedView } from '../preferences.ts';
-import type { State } from '../state.ts';
+import { hiddenIn, type State } from '../state.ts';
 import {
   isFiltered,
   moreIn,
@@ -16,6 +16,7 @@ import {
   withoutFilters,
 } from './address.ts';
 import { dayStart, daysOf, PRESET_NAMES, PRESETS_OF, type Range, type RangeName } from './range.ts';
+import { maySelect } from './selection.ts';
 
 /** The heading of the list, with its filters. */
 export function filterBar(state: State, actions: Actions) {
@@ -31,6 +32,7 @@ export function filterBar(state: State, actions: Actions) {
     </div>
     <div class="filters" role="group" aria-label="Filters">
       ${petChip(state, actions)} ${rangeChip('ships', state, actions)} ${rangeChip('placed', state, actions)} ${rangeChip('changed', state, actions)} ${referenceChip(state, actions)} ${statusChip(state, actions)} ${viewsChip(state, actions)}
+      ${maySelect(state) ? html`<span class="chip"><button type="button" @click=${actions.openPasted}>${icon('list')}Select a list</button></span>` : nothing}
       ${isFiltered(view) ? html`<a class="link clear-all" href=${searchOf(cleared)} @click=${actions.follow(cleared)}>Clear all</a>` : nothing}
       <p class="match" role="status">${matching(state)}</p>
     </div>
@@ -229,7 +231,9 @@ const SORTINGS = [
   ['Changed last', { by: 'updatedAt', isDescending: true }],
 ] as const;
 
-function viewMenu({ preferences, view }: State, actions: Actions) {
+function viewMenu(state: State, actions: Actions) {
+  const { preferences, view } = state;
+  const hidden = hiddenIn(state);
   const sorting = ([name, each]: (typeof SORTINGS)[number]) => {
     const to = { ...view, sorting: each, order: undefined };
     const isCurrent = searchOf(to) === searchOf({ ...view, order: undefined });
@@ -239,7 +243,7 @@ function viewMenu({ preferences, view }: State, actions: Actions) {
     <div class="popover columns" id="view-menu" popover role="dialog" aria-label="View">
       <fieldset><legend>Columns</legend>${COLUMNS.map(
         (each) =>
-          html`<label class="item"><input type="checkbox" .checked=${!preferences.hidden.includes(each)} @change=${actions.toggleColumn(each)} />${COLUMN_NAMES[each]}</label>`,
+          html`<label class="item"><input type="checkbox" .checked=${!hidden.includes(each)} @change=${actions.toggleColumn(each)} />${COLUMN_NAMES[each]}</label>`,
       )}</fieldset>
       <fieldset><legend>Rows</legend>
         <label class="item"><input type="radio" name="density" .checked=${preferences.isCompact} @change=${actions.setCompact(true)} />Compact</label>

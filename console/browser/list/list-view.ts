@@ -14,10 +14,11 @@ import {
   time,
 } from '../format.ts';
 import { icon } from '../icons.ts';
-import type { State } from '../state.ts';
+import { hiddenIn, type State } from '../state.ts';
 import { isFiltered, moreIn, type Sorting, searchOf, totalOf, withoutFilters } from './address.ts';
 import { rangeName } from './filters-view.ts';
 import { selectable } from './list-state.ts';
+import { maySelect } from './selection.ts';
 
 /** Columns have room for so many characters at least, so that they do not become wider with each page. */
 const LEAST_DIGITS = 6;
@@ -91,8 +92,8 @@ function selectAllBanner(state: State, actions: Actions) {
 }
 
 function table(state: State, actions: Actions) {
-  const { session, view, preferences, orders } = state;
-  const canAct = session!.may.cancel || session!.may.ship;
+  const { view, preferences, orders } = state;
+  const canAct = maySelect(state);
   const [id, pet, quantity] = (['id', 'petId', 'quantity'] as const).map((name) =>
     Math.max(LEAST_DIGITS, ...orders.map((order) => widthOf(order[name]))),
   ) as [number, number, number];
@@ -114,7 +115,7 @@ function table(state: State, actions: Actions) {
   const shown = `${searchOf({ ...view, order: undefined })} ${canAct} ${state.isNarrow}`;
   const classes = [
     preferences.isCompact ? 'compact' : 'comfortable',
-    ...preferences.hidden.map((each) => `without-${each}`),
+    ...hiddenIn(state).map((each) => `without-${each}`),
     Math.max(id, pet, quantity) > SHORT_DIGITS ? 'long-ids' : '',
     orders.length > MANY_ROWS ? 'many' : '',
   ].join(' ');

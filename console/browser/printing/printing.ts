@@ -17,7 +17,8 @@ export async function printSelected(screen: Screen, paper: Paper): Promise<void>
   }
   const found: OrderRecord[] = [];
   try {
-    for await (const orders of matchingOrders(screen, session, selected)) found.push(...orders);
+    const ids = [...selected.keys()];
+    for await (const orders of matchingOrders(screen, session, ids)) found.push(...orders);
   } catch (error) {
     const problem = screen.problemOf(session, error);
     if (problem !== undefined) screen.toast(`Not printed. ${problem}`, true);

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { entriesIn } from '../../console/browser/list/address.ts';
+import { pending, place, startService } from '../http/harness.ts';
+import { startBrowser } from './chromium.ts';
+import { row, signedIn } from './console-page.ts';
+import { accessibilityFindings } from './page.ts';
+
+let browser: Browser;
+before(async () => {
+  browser = await startBrowser();
+});
+after(() => browser.close());
+
+test('the entries of a list are its lines and cells; of one line, what commas or blanks separate', () => {
+  assert.deepEqual(entriesIn(' 1\r\n\n A, b \n1\n'), ['1', 'A, b']);
+  assert.deepEqual(entriesIn('1\t2'), ['1', '2']);
+  assert.deepEqual(entriesIn('1, 2;A b'), ['1', '2', 'A b']);
+  assert.deepEqual(entriesIn('1 2  3'), ['1', '2', '3']);
+  assert.deepEqual(entriesIn('A-1'), ['A-1']);
+  assert.deepEqual(entriesIn(' \n '), []);
+});
+
+test('a pasted list of ids and references selects what is pending, and names the rest', async (t) => {
+  const service = await startService(t);
+  await place(
+    service.store,
+    { ...pending(1n), reference: 'A-1' },
+    { ...pending(2n), reference: '3' },
+    pending(3n),
+    pending(4n),
+  );
+  await service.store.apply([{ type: 'ship', id: 4n }]);
+  const { page, problems } = await signedIn(t, browser, service);
+  await row(page, 1).waitFor();
+  await page.getByRole('button', { name: 'Select a list' }).click();
+  const list = page.getByLabel(/^Ids or references/);
+  await list.fill('A-1\n#3\n4\n99\nB-1');
+  assert.deepEqual(await accessibilityFindings(page), []);
+  const select = page.getByRole('button', { name: 'Select', exact: true });
+  await select.click();
+  await page.getByText('2 orders selected.').waitFor();
+  const listed = (name: string) =>
+    page.getByRole('list', { name, exact: true }).getByRole('listitem').allInnerTexts();
+  assert.deepEqual(await listed('Not found'), ['99', 'B-1']);
+  assert.deepEqual(await listed('Not pending'), ['4 shipped']);
+  await page.getByRole('button', { name: 'Close' }).click();
+  assert.ok(await page.getByLabel('Select order 1').isChecked());
+  assert.ok(await page.getByLabel('Select order 3').isChecked());
+  await page.getByRole('button', { name: /^Clear/ }).click();
+
+  await page.getByRole('button', { name: 'Select a list' }).click();
+  await list.fill('3');
+  await page.getByLabel('Numbers are references, not ids').check();
+  await select.click();
+  await page.getByText('1 order of the list selected').waitFor();
+  assert.ok(await page.getByLabel('Select order 2').isChecked());
+  assert.deepEqual(problems, []);
+});
+
+test('a list that cannot be looked up selects nothing', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const { page, problems } = await signedIn(t, browser, service);
+  await row(page, 1).waitFor();
+  await page.getByRole('button', { name: 'Select a list' }).click();
+  await page
+    .getByLabel(/^Ids or references/)
+    .fill(Array.from({ length: 1_001 }, (_, i) => i).join('\n'));
+  await page.getByRole('button', { name: 'Select', exact: true }).click();
+  await page.getByText('this one has 1,001').waitFor();
+  await page.route('**/v2/store/orders/2', (route) =>
+    route.fulfill({ status: 403, json: { status: 403, code: 'scope_missing', message: 'no' } }),
+  );
+  await page.getByLabel(/^Ids or references/).fill('1\n2');
+  await page.getByRole('button', { name: 'Select', exact: true }).click();
+  await page.getByText('Nothing was selected.').waitFor();
+  assert.equal(await page.getByLabel('Select order 1').isChecked(), false);
+  assert.deepEqual(problems, []);
+});
+
+test('a change of more than 1,000 orders is confirmed by their number', async (t) => {
+  const service = await startService(t);
+  for (let from = 1; from <= 1_001; from += 143) {
+    const ids = Array.from({ length: 143 }, (_, index) => BigInt(from + index));
+    await place(service.store, ...ids.map((id) => pending(id)));
+  }
+  const { page, problems } = await signedIn(t, browser, service);
+  await row(page, 1001).waitFor();
+  await page.getByLabel('Select all pending orders on this page').check();
+  await page.getByRole('button', { name: 'Select all 1,001 that match' }).click();
+  await page.getByRole('button', { name: 'Cancel 1,001…' }).click();
+  const confirm = page.getByRole('button', { name: 'Cancel 1,001 orders' });
+  assert.ok(await confirm.isDisabled());
+  await page.getByLabel('Type 1,001 to confirm').fill('1000');
+  assert.ok(await confirm.isDisabled());
+  await page.getByLabel('Type 1,001 to confirm').fill('1,001');
+  await confirm.click();
+  await page.getByText('1,001 cancelled').waitFor();
+  assert.deepEqual(problems, []);
+});
