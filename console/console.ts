@@ -21,20 +21,28 @@ const STYLES = [
 const IS_CLONE = import.meta.filename.endsWith('.ts');
 const BUNDLE = new URL('./browser/main.js', import.meta.url);
 
+/** What the page has to know before a key is given. */
+interface Shown {
+  /** The part of the service's paths before /v2. */
+  readonly rootPath: string;
+  readonly environment: string;
+}
+
 /**
  * Adds the staff console: a page with one script and one style. Their paths have a digest, so that browsers can keep them.
- * @param rootPath the part of the service's paths before /v2
+ * @param storeName the name that the store was given
  */
 export function addConsole(
   router: Router,
-  { rootPath, environment }: { readonly rootPath: string; readonly environment: string },
+  { rootPath, environment, storeName }: Shown & { readonly storeName: string | undefined },
 ): void {
   const styles = stylesOf(...STYLES);
   const script = IS_CLONE ? undefined : readFileSync(BUNDLE, 'utf8');
   const digest = digestOf([styles, ...(script === undefined ? sourceTexts() : [script])]);
   const folder = `${PATH}/${digest}`;
+  const store = storeName ?? 'Store Orders';
   const files: FixedFile[] = [
-    { path: PATH, type: 'text/html', make: () => pageOf({ folder, rootPath, environment }) },
+    { path: PATH, type: 'text/html', make: () => pageOf(folder, { rootPath, environment, store }) },
     { path: `${PATH}/{digest}/console.css`, digest, type: 'text/css', make: () => styles },
     {
       path: `${PATH}/{digest}/console.js`,
@@ -60,22 +68,17 @@ function sourceTexts(): string[] {
   return [...files, packages].map((file) => readFileSync(file, 'utf8'));
 }
 
-function pageOf({
-  folder,
-  rootPath,
-  environment,
-}: {
-  readonly folder: string;
-  readonly rootPath: string;
-  readonly environment: string;
-}): string {
+function pageOf(
+  folder: string,
+  { rootPath, environment, store }: Shown & { readonly store: string },
+): string {
   return html`<!doctype html>
-<html lang="en" data-root="${rootPath}" data-environment="${environment}">
+<html lang="en" data-root="${rootPath}" data-environment="${environment}" data-store="${store}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-<title>Orders · Store Orders</title>
+<title>Orders · ${store}</title>
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${folder}/console.css">
 <script type="module" src="${folder}/console.js"></script>

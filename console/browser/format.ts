@@ -11,13 +11,22 @@ import {
 import { html, nothing } from 'lit-html';
 import { now } from './clock.ts';
 
+/** The page is in English: so are its dates and numbers, with the user's clock of 12 or 24 hours. */
+export const LOCALE = new Intl.Locale(
+  navigator.languages.find((each) => /^en\b/.test(each)) ?? 'en',
+  {
+    calendar: 'gregory',
+    numberingSystem: 'latn',
+    hourCycle: new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions().hourCycle!,
+  },
+);
 const SHORT = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
-const DATE_TIME = new Intl.DateTimeFormat(undefined, SHORT);
-const DATE_TIME_YEAR = new Intl.DateTimeFormat(undefined, { ...SHORT, year: 'numeric' });
-const TIME = new Intl.DateTimeFormat(undefined, { timeStyle: 'short' });
-const DAY = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
-const DAY_YEAR = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
-const NUMBER = new Intl.NumberFormat();
+const DATE_TIME = new Intl.DateTimeFormat(LOCALE, SHORT);
+const DATE_TIME_YEAR = new Intl.DateTimeFormat(LOCALE, { ...SHORT, year: 'numeric' });
+const TIME = new Intl.DateTimeFormat(LOCALE, { timeStyle: 'short' });
+const DAY = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short' });
+const DAY_YEAR = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
+const NUMBER = new Intl.NumberFormat(LOCALE);
 
 const DAY_MS = 86_400_000;
 

@@ -114,7 +114,7 @@ export class Screen {
 
 function titleOf(state: State): string {
   const { session, view, detail } = state;
-  if (session === undefined) return 'Sign in · Store Orders';
+  if (session === undefined) return `Sign in · ${nameOf(state)}`;
   const page = { orders: 'Orders', activity: 'Activity', webhooks: 'Webhooks' }[view.page];
   return `${detail === undefined ? page : `Order ${detail.id}`} · ${nameOf(state)}`;
 }

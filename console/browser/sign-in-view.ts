@@ -6,11 +6,11 @@ import type { State } from './state.ts';
 /** A form as password managers expect it: the store is the user name, and the key the password. */
 export function signInPage({ signInProblem, isSigningIn, isResuming }: State, actions: Actions) {
   if (isResuming) return resumingPage(signInProblem, actions);
-  const { environment = '' } = document.documentElement.dataset;
+  const { environment = '', store } = document.documentElement.dataset;
   return html`<main class="sign-in">
     ${mark()}
     <form class="card" @submit=${actions.signIn}>
-      <div class="title"><h1 tabindex="-1">Sign in to Store Orders</h1><span class="env ${environment}">${environment === 'production' ? 'Production' : 'Staging'}</span></div>
+      <div class="title"><h1 tabindex="-1">Sign in to <bdi>${store}</bdi></h1><span class="env ${environment}">${environment === 'production' ? 'Production' : 'Staging'}</span></div>
       <p>The console shows the store’s orders with your own API key. Whoever runs the store gives you one.</p>
       <input class="hidden" type="text" name="username" autocomplete="username" value="store-orders ${environment}" readonly tabindex="-1" aria-hidden="true" />
       <label for="key">API key</label>
@@ -19,11 +19,11 @@ export function signInPage({ signInProblem, isSigningIn, isResuming }: State, ac
           required autofocus aria-describedby="kept${signInProblem === undefined ? '' : ' refused'}" aria-invalid=${signInProblem !== undefined} />
         <button type="button" class="icon-only" aria-label="Show the key" aria-pressed="false" @click=${actions.showKey}>${icon('eye')}</button>
       </div>
-      <p role="alert" id="refused" class="problem">${signInProblem === undefined ? nothing : html`${icon('warning')}<span>${signInProblem}</span>`}</p>
+      <div role="alert" id="refused">${signInProblem === undefined ? nothing : html`<p class="problem">${icon('warning')}<span>${signInProblem}</span></p>`}</div>
       <p class="small" id="kept">${icon('lock')}<span>The key stays in the open tabs of the console. Closing them signs you out.</span></p>
       <button class="primary" aria-disabled=${isSigningIn}>${isSigningIn ? 'Signing in…' : 'Sign in'}</button>
     </form>
-    <p class="small"><a href="/reference">API reference</a></p>
+    <p class="small links"><a href="/reference">API reference</a> <a href="/reference#keys">What keys may do</a></p>
   </main>`;
 }
 

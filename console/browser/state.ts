@@ -239,8 +239,9 @@ export function initialState(view: View): State {
   };
 }
 
-/** The name of the store, if it has one and was read; otherwise that of the program. */
-export const nameOf = ({ store }: State): string => store?.name ?? 'Store Orders';
+/** The name of the store, if it has one; otherwise that of the program. */
+export const nameOf = ({ store }: State): string =>
+  store?.name ?? document.documentElement.dataset.store!;
 
 /** The columns that are left out. */
 export const hiddenIn = ({ view, preferences }: State): readonly Column[] =>

@@ -263,6 +263,7 @@ test('all pending orders that match are cancelled, shown or not, in requests of 
   const { orders } = await service.store.status();
   assert.equal(orders.shipped, 1n);
   await page.getByRole('button', { name: 'Cancel 1,099…' }).click();
+  await page.getByLabel('Type 1,099 to confirm').fill('1099');
   await page.getByRole('button', { name: 'Cancel 1,099 orders' }).click();
   await page.getByText('1,099 cancelled', { exact: true }).waitFor();
   await row(page, 2_200).getByText('Cancelled').waitFor();

@@ -1,17 +1,17 @@
 import type { Activity } from '@store-orders/client';
 import { html, nothing, svg } from 'lit-html';
 import type { Actions } from '../actions.ts';
-import { count, day, timeZone } from '../format.ts';
+import { count, day, LOCALE, timeZone } from '../format.ts';
 import { icon } from '../icons.ts';
 import { DAY_COUNTS, searchOf } from '../list/address.ts';
 import type { State } from '../state.ts';
-import { TYPES } from './activity.ts';
+import { sumOf, TYPES } from './activity.ts';
 
 type Periods = Activity['periods'];
 
 const NAMES = { placed: 'Placed', shipped: 'Shipped', cancelled: 'Cancelled' } as const;
-const WEEKDAY = new Intl.DateTimeFormat(undefined, { weekday: 'short' });
-const LONG_DAY = new Intl.DateTimeFormat(undefined, {
+const WEEKDAY = new Intl.DateTimeFormat(LOCALE, { weekday: 'short' });
+const LONG_DAY = new Intl.DateTimeFormat(LOCALE, {
   weekday: 'short',
   month: 'short',
   day: 'numeric',
@@ -44,15 +44,15 @@ function cards({ periods, byKey }: Activity, marked: number | undefined, actions
       </div>
     </section>
     <section class="card days" aria-labelledby="days"><div class="card-head"><h2 id="days">Days</h2><span class="small">Newest first; today so far</span></div>${dayTable(periods)}</section>
-    <section class="card" aria-labelledby="by-key"><div class="card-head"><h2 id="by-key">Cancels by key</h2></div>${cancelTable(byKey)}</section>
+    <section class="card" aria-labelledby="by-key"><div class="card-head"><h2 id="by-key">Cancels by key</h2><span class="small">${count(sumOf(periods, 'cancelled'))} in ${periods.length} days</span></div>${cancelTable(byKey)}</section>
   </div>`;
 }
 
 /** The counts of the marked day. */
 function readout(periods: Periods, marked: number | undefined) {
   const period = marked === undefined ? undefined : periods[marked];
-  if (period === undefined) return html`<p class="readout"></p>`;
-  return html`<p class="readout"><b>${LONG_DAY.format(new Date(period.from))}</b>
+  if (period === undefined) return html`<p class="readout" role="status"></p>`;
+  return html`<p class="readout" role="status"><b>${LONG_DAY.format(new Date(period.from))}</b>
     ${TYPES.map((type) => html`<span class=${type}><i></i>${NAMES[type]} <b>${count(period[type])}</b></span>`)}</p>`;
 }
 
@@ -78,7 +78,7 @@ function chart(
   actions: Actions,
 ) {
   const counts = periods.map((period) => period[type]);
-  const total = counts.reduce((sum, each) => sum + each, 0n);
+  const total = sumOf(periods, type);
   const most = counts.reduce((top, each) => (each > top ? each : top), 0n);
   const top = scaleOf(most);
   const label = `${count(total)} ${type} in ${periods.length} days, at most ${count(most)} in a day`;
@@ -89,10 +89,10 @@ function chart(
   </figure>`;
 }
 
-/** Days under all charts; weeks if there are too many days. */
+/** Days under all charts, as many as there is room for. */
 function axis(periods: Periods) {
   const isLong = periods.length > 31;
-  const every = isLong ? 7 : periods.length > 14 ? 3 : 1;
+  const every = isLong ? 14 : periods.length > 14 ? 3 : 1;
   const labels = periods.map(({ from }, index) => {
     const isNamed = (periods.length - 1 - index) % every === 0;
     if (!isNamed) return html`<span></span>`;
@@ -110,9 +110,10 @@ function dayTable(periods: Periods) {
       (
         period,
         index,
-      ) => html`<tr><th scope="row"><time datetime=${period.from}>${index === 0 ? 'Today' : LONG_DAY.format(new Date(period.from))}</time></th>
+      ) => html`<tr class=${index === 0 ? 'today' : ''}><th scope="row"><time datetime=${period.from}>${index === 0 ? 'Today' : LONG_DAY.format(new Date(period.from))}</time></th>
         ${TYPES.map((type) => html`<td class="number">${count(period[type])}</td>`)}</tr>`,
     )}</tbody>
+    <tfoot><tr><th scope="row">All</th>${TYPES.map((type) => html`<td class="number">${count(sumOf(periods, type))}</td>`)}</tr></tfoot>
   </table></div>`;
 }
 

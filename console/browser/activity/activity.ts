@@ -5,6 +5,10 @@ import type { ActivityState } from '../state.ts';
 
 export const TYPES = ['placed', 'shipped', 'cancelled'] as const;
 
+/** The number of changes of a type in all periods. */
+export const sumOf = (periods: Activity['periods'], type: (typeof TYPES)[number]): bigint =>
+  periods.reduce((sum, period) => sum + period[type], 0n);
+
 /**
  * Reads the activity, if the view shows it. The previous one stays on the page until then.
  * @param now the time of a recorded change; the user's clock may be behind it

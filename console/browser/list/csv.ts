@@ -1,5 +1,5 @@
 import type { OrderRecord } from '@store-orders/client';
-import { TYPES } from '../activity/activity.ts';
+import { sumOf, TYPES } from '../activity/activity.ts';
 import { now } from '../clock.ts';
 import { orders as ordersText } from '../format.ts';
 import type { Column } from '../preferences.ts';
@@ -84,12 +84,10 @@ export async function exportCsv(screen: Screen, only?: readonly bigint[]): Promi
 /** Writes the activity that is shown to a file, a line for each day and one for all. */
 export function exportActivity({ state }: Screen): void {
   const periods = state.activity?.found?.periods ?? [];
-  const sumOf = (type: (typeof TYPES)[number]) =>
-    periods.reduce((sum, period) => sum + period[type], 0n);
   const lines = [
     ['from', 'before', ...TYPES],
     ...periods.map((each) => [each.from, each.before, ...TYPES.map((type) => each[type])]),
-    ['total', undefined, ...TYPES.map(sumOf)],
+    ['total', undefined, ...TYPES.map((type) => sumOf(periods, type))],
   ];
   const text = lines.map((cells) => `${cells.map(cellOf).join(',')}\r\n`).join('');
   download([`\ufeff${text}`], 'activity');

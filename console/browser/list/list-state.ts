@@ -1,6 +1,18 @@
 import type { Change, OrderRecord } from '@store-orders/client';
 import type { State } from '../state.ts';
-import { comesBefore, isShown } from './address.ts';
+import { comesBefore, isFiltered, isShown } from './address.ts';
+
+/** Whether the list has been read, and has no order. */
+export const isEmptyList = ({ orders, next, isLoading, problem, store }: State): boolean =>
+  orders.length === 0 &&
+  next === undefined &&
+  !isLoading &&
+  problem === undefined &&
+  store !== undefined;
+
+/** Whether there is no order at all. */
+export const isEmptyStore = (state: State): boolean =>
+  isEmptyList(state) && state.view.statuses.length === 0 && !isFiltered(state.view);
 
 /** Returns the orders shown that can be selected, and whether all of them are. */
 export function selectable({ orders, selected }: State) {

@@ -15,9 +15,9 @@ import {
 } from '../format.ts';
 import { icon } from '../icons.ts';
 import { hiddenIn, type State } from '../state.ts';
-import { isFiltered, moreIn, type Sorting, searchOf, totalOf, withoutFilters } from './address.ts';
+import { moreIn, type Sorting, searchOf, totalOf, withoutFilters } from './address.ts';
 import { rangeName } from './filters-view.ts';
-import { selectable } from './list-state.ts';
+import { isEmptyList, isEmptyStore, selectable } from './list-state.ts';
 import { maySelect } from './selection.ts';
 
 /** Columns have room for so many characters at least, so that they do not become wider with each page. */
@@ -43,7 +43,6 @@ export function pill(status: OrderRecord['status']) {
 /** The list, or the reason why there is none. */
 export function ordersList(state: State, actions: Actions) {
   const { orders, next, isLoading, isSlow, problem, newer } = state;
-  const isEmpty = orders.length === 0 && next === undefined && !isLoading && problem === undefined;
   return html`
     <p class="newer" role="status">${
       newer.size === 0
@@ -51,9 +50,8 @@ export function ordersList(state: State, actions: Actions) {
         : html`<button type="button" @click=${actions.reload}>${icon('up')}${ordersText(newer.size).replace('order', 'newer order')}</button>`
     }</p>
     ${selectAllBanner(state, actions)}
-    ${orders.length > 0 ? table(state, actions) : nothing}
-    ${orders.length === 0 && isLoading && isSlow ? skeleton() : nothing}
-    ${isEmpty ? emptyList(state, actions) : nothing}
+    ${orders.length > 0 || (isLoading && isSlow) ? table(state, actions) : nothing}
+    ${isEmptyList(state) ? emptyList(state, actions) : nothing}
     ${
       problem === undefined
         ? nothing
@@ -127,13 +125,19 @@ function table(state: State, actions: Actions) {
       ${heading('Reference', 'reference', undefined)} ${heading('Quantity', 'quantity number', undefined)} ${heading('Ships', 'ships', 'shipDate', false)} ${heading('Placed', 'placed', 'placedAt')}
       ${heading('Changed', 'changed', 'updatedAt')}
     </tr></thead>
-    <tbody role="rowgroup">${repeat(
-      orders,
-      ({ id }) => id,
-      (order) =>
-        guard([shown, order, ...marksOf(state, order)], () => row(state, order, canAct, actions)),
-    )}</tbody>
-  </table></div>`;
+    <tbody role="rowgroup">${
+      orders.length === 0
+        ? WAITING_ROWS
+        : repeat(
+            orders,
+            ({ id }) => id,
+            (order) =>
+              guard([shown, order, ...marksOf(state, order)], () =>
+                row(state, order, canAct, actions),
+              ),
+          )
+    }</tbody>
+  </table>${orders.length === 0 ? html`<p class="hidden" role="status">Loading…</p>` : nothing}</div>`;
 }
 
 /** The number of characters of an integer, with room for separators. It is computed for every row of each drawing, so without Intl. */
@@ -198,18 +202,31 @@ function shipsCell(order: OrderRecord, isNarrow: boolean) {
     : html`Ships ${shipHint(order)}`;
 }
 
-function skeleton() {
-  return html`<div class="skeleton" role="status"><span class="hidden">Loading…</span>${Array.from({ length: 12 }, () => html`<i></i>`)}</div>`;
-}
+/** Rows while the list is read. */
+const WAITING_ROWS = Array.from(
+  { length: 14 },
+  () =>
+    html`<tr class="waiting" aria-hidden="true">${[
+      ...['check', 'id number', 'status', 'pet number', 'reference', 'quantity number'],
+      ...['ships', 'placed', 'changed'],
+    ].map(
+      (name) => html`<td class=${name}>${name === 'check' ? nothing : html`<i></i>`}</td>`,
+    )}</tr>`,
+);
+
+const IMPORT = 'npx store-orders import orders.csv';
 
 /** The texts for an empty store, and for filters that match no order. */
-function emptyList({ view, store }: State, actions: Actions) {
+function emptyList(state: State, actions: Actions) {
+  const { view, store } = state;
   const { petId, reference, prefix, ships, placed, changed, statuses } = view;
   const whole = store === undefined ? 0n : totalOf(store.counts);
-  if (whole === 0n && !isFiltered(view) && statuses.length === 0) {
+  if (isEmptyStore(state)) {
     return html`<div class="empty">${icon('box')}<h2>No orders yet</h2>
-      <p>Orders appear here as integrators place them, or after an import: <code>npx store-orders import FILE</code>.</p>
-      <a class="button" href="/reference">How to place an order</a></div>`;
+      <p>An order appears here within a second of being placed.<br />Leave this page open: it is live.</p>
+      <a class="button" href="/reference#v2-placeOrder">${icon('book')}How to place an order</a>
+      <p class="small">Or bring orders over from another system:</p>
+      <p class="command"><code>${IMPORT}</code><button type="button" class="icon-only" aria-label="Copy the command" @click=${actions.copy(IMPORT, 'Command')}>${icon('copy')}</button></p></div>`;
   }
   const parts = [
     statuses.length > 0 && statuses.join(' or '),
