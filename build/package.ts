@@ -4,6 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { bundle } from '../console/bundle.ts';
+import { packClient } from '../reference/pack-client.ts';
 import { COMMIT } from '../src/version.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -21,9 +22,13 @@ for (const folder of ['src', 'console', 'reference']) {
 }
 mkdirSync(`${ROOT}dist/console/browser`);
 writeFileSync(`${ROOT}dist/console/browser/main.js`, bundle());
-rmSync(`${ROOT}dist/console/bundle.js`);
+writeFileSync(`${ROOT}dist/client.tgz`, await packClient());
+// Only a clone makes these two.
+for (const path of ['console/bundle.js', 'reference/pack-client.js']) rmSync(`${ROOT}dist/${path}`);
 // The reference has its explanations.
-cpSync(`${ROOT}docs/errors.md`, `${ROOT}dist/docs/errors.md`);
+for (const name of ['errors.md', 'contract-changelog.md']) {
+  cpSync(`${ROOT}docs/${name}`, `${ROOT}dist/docs/${name}`);
+}
 cpSync(`${ROOT}contract`, `${ROOT}dist/contract`, {
   recursive: true,
   filter: (path) => !path.includes('released'),

@@ -72,12 +72,15 @@ ${declared.join('')}${call}`;
 /** The variables for the ids in the example of a body, in order. */
 const IDS_IN_BODY = ['orderId', 'otherId'] as const;
 
-/** The variables of the environment that a sample needs besides KEY: ids, so that a copied line changes no order by accident. */
+/** The variables of the environment that a sample needs besides KEY: ids, so that a copied sample changes no order by accident. */
 function variablesIn(operation: Operation, url: string): string[] {
   const inPath = [...url.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const inBody = toJson(bodyOf(operation))?.match(ORDER)?.length ?? 0;
   return [...inPath, ...IDS_IN_BODY.slice(0, inBody)];
 }
+
+/** Longer bodies are broken into lines. */
+const MAX_LINE = 60;
 
 /** An order in a body, with conditions that only the example's order meets. */
 const ORDER = /\{\s*"id":[^}]*\}/g;
@@ -85,6 +88,11 @@ const ORDER = /\{\s*"id":[^}]*\}/g;
 /** Returns the example of a required body. */
 const bodyOf = ({ requestBody }: Operation): unknown =>
   requestBody?.required === true ? requestBody.content['application/json']?.example : undefined;
+
+function bodyText(body: unknown): string {
+  const line = toJson(body);
+  return line.length > MAX_LINE ? toJson(body, 2) : line;
+}
 
 /** Returns the text of a body whose orders are variables. @param idOf writes the variable in the language of the sample */
 function withVariables(text: string, idOf: (name: string) => string): string {
@@ -112,6 +120,13 @@ const isKeyed = (parameters: readonly Parameter[]) =>
 /** 32 hexadecimal digits, with commands of POSIX. In a line of its own, so that a repeated call has the same key. */
 const RANDOM_IN_SHELL = "$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')";
 
+/** A variable of the environment: without it, the command ends before it sends anything. */
+const inShell = (name: string): string => `\${${name}:?}`;
+
+/** Names the variables that a sample needs; it runs as it is. */
+const environmentLine = (variables: readonly string[]): string =>
+  `# The environment has ${['KEY', ...variables].join(', ').replace(/, (\w+)$/, ' and $1')}.\n`;
+
 /** Returns a call with curl. */
 export function curlLine(
   operation: Operation,
@@ -120,19 +135,19 @@ export function curlLine(
 ): string {
   const variables = variablesIn(operation, url);
   const body = bodyOf(operation);
-  const path = url.replaceAll(/\{(\w+)\}/g, (_, name: string) => `$${name}`);
-  const json = body === undefined ? '' : withVariables(toJson(body), (name) => `'$${name}'`);
+  const path = url.replaceAll(/\{(\w+)\}/g, (_, name: string) => inShell(name));
+  const json =
+    body === undefined ? '' : withVariables(bodyText(body), (name) => `'"${inShell(name)}"'`);
   const call = [
     `curl ${isStream(operation) ? '--no-buffer ' : ''}${method === 'get' ? '' : `--request ${method.toUpperCase()} `}"${targetOf(path, parameters)}"`,
-    '--header "Authorization: Bearer $KEY"',
+    `--header "Authorization: Bearer ${inShell('KEY')}"`,
     isKeyed(parameters) && '--header "Idempotency-Key: $REQUEST"',
     body !== undefined && `--header "Content-Type: application/json" \\\n  --data '${json}'`,
   ]
     .filter(Boolean)
     .join(' \\\n  ');
-  const exports = variables.map((name) => `export ${name}=…\n`);
-  if (isKeyed(parameters)) exports.push(`export REQUEST=${RANDOM_IN_SHELL}\n`);
-  return exports.join('') + call;
+  const request = isKeyed(parameters) ? `REQUEST=${RANDOM_IN_SHELL}\n` : '';
+  return `${environmentLine(variables)}${request}${call}`;
 }
 
 /** Returns a call with the standard library of Python, whose integers are exact. */
@@ -146,9 +161,9 @@ export function pythonLines(
   const path = url.replaceAll(/\{(\w+)\}/g, (_, name: string) => `{${snakeCase(name)}}`);
   const imports = ['json', 'os', 'urllib.request', ...(isKeyed(parameters) ? ['uuid'] : [])];
   return [
-    `import ${imports.join(', ')}`,
+    `${environmentLine(variables)}import ${imports.join(', ')}`,
     '',
-    ...variables.map((name) => `${snakeCase(name)} = ...`),
+    ...variables.map((name) => `${snakeCase(name)} = ${fromEnvironment(name)}`),
     ...(body === undefined ? [] : [`body = ${pythonValue(body)}`]),
     'request = urllib.request.Request(',
     `    ${path === url ? '' : 'f'}"${targetOf(path, parameters)}",`,
@@ -172,11 +187,15 @@ export function pythonLines(
 /** JSON as a literal of Python, whose strings have the same escapes. */
 function pythonValue(value: unknown): string {
   const words: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' };
-  return withVariables(toJson(value), (name) => snakeCase(name)).replaceAll(
+  return withVariables(bodyText(value), (name) => snakeCase(name)).replaceAll(
     /"(?:[^"\\]|\\.)*"|true|false|null/g,
     (token) => words[token] ?? token,
   );
 }
+
+/** Ids of orders and pets are integers, those of webhooks are text. */
+const fromEnvironment = (name: string): string =>
+  name === 'webhookId' ? `os.environ["${name}"]` : `int(os.environ["${name}"])`;
 
 /** orderId -> order_id */
 const snakeCase = (name: string): string =>

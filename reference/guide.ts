@@ -1,7 +1,9 @@
+import { readFileSync } from 'node:fs';
 import { SCOPES } from '../src/domain/api-key.ts';
 import { errorResponse } from '../src/http/error-records.ts';
-import { type Html, html } from '../src/http/pages/html.ts';
+import { type Html, html, icon } from '../src/http/pages/html.ts';
 import { errorLink } from './error-guide.ts';
+import { markdown } from './markdown.ts';
 import { responseExample, sampleTabs } from './samples.ts';
 
 /** The permissions of each scope. */
@@ -16,23 +18,29 @@ const PERMITTED: Readonly<Record<(typeof SCOPES)[number], string>> = {
     'in addition, change webhooks that other keys or operators have created; only for keys that name it',
 };
 
+const NEXT = 'm6 3.5 4.5 4.5L6 12.5';
+const INFO = 'M8 14A6 6 0 1 1 8 2a6 6 0 0 1 0 12Zm0-3V7.5m0-2.4V5';
+
 /** Sections before the operations, by their ids. */
 export const GUIDE = [
   ['first-request', 'First request'],
   ['keys', 'Keys and scopes'],
   ['ids', 'Exact ids'],
+  ['pagination', 'Pages of a list'],
+  ['retries', 'Retries and limits'],
+  ['webhooks', 'Webhooks'],
   ['errors', 'Error codes'],
+  ['changelog', 'Changelog of the contract'],
 ] as const;
 
 /** From nothing to a first request. */
 export function firstRequest(rootUrl: string): Html {
   const url = `${rootUrl}/v1/store/orders`;
   const samples = {
-    curl: `export KEY=so_live_…
-
+    curl: `# The environment has KEY: export KEY=so_live_…
 curl "${url}" \\
-  --header "Authorization: Bearer $KEY"`,
-    JavaScript: `// npm install ./store-orders-client-….tgz (a file of each release)
+  --header "Authorization: Bearer \${KEY:?}"`,
+    JavaScript: `// npm install ${rootUrl}/client.tgz
 import { StoreOrders } from '@store-orders/client';
 
 const store = new StoreOrders({
@@ -61,13 +69,15 @@ with urllib.request.urlopen(request) as response:
 <li><b>Send it as a bearer token</b><p>Every operation needs it, in the <code>Authorization</code> header. Keep it out of URLs and of code.</p></li>
 <li><b>Read the answer with every digit</b><p>Ids are int64. <code>JSON.parse</code> turns 9007199254740993 into 9007199254740992, <a href="#ids">another order</a>; the samples here do not.</p></li>
 </ol>
-<p class="note"><b>Which version?</b> Both are stable. Version 1 stays as it is; version 2 has everything, and changes only compatibly.</p>
+<p class="note">${icon(INFO)}<span><b>Which version?</b> Both are stable. Version 1 stays as it is; version 2 has everything, and changes only compatibly.</span></p>
 <h2 class="then">Then</h2>
 <ul class="next">
-<li><a href="#v1-cancelOrder"><b>Cancel an order</b><span>And be sure that it is cancelled.</span></a></li>
-<li><a href="#v2-placeOrder"><b>Place an order</b><span>Once, however often you send it.</span></a></li>
-<li><a href="#v2-streamChanges"><b>Keep an exact copy</b><span>Follow every change, without gaps.</span></a></li>
-<li><a href="#errors"><b>Handle errors</b><span>One record, codes that stay.</span></a></li>
+<li><a href="#v1-cancelOrder"><b>Cancel an order</b>${icon(NEXT)}<span>And be sure that it is cancelled.</span></a></li>
+<li><a href="#v2-placeOrder"><b>Place an order</b>${icon(NEXT)}<span>Once, however often you send it.</span></a></li>
+<li><a href="#webhooks"><b>Receive changes</b>${icon(NEXT)}<span>As webhooks, signed and in order.</span></a></li>
+<li><a href="#v2-streamChanges"><b>Keep an exact copy</b>${icon(NEXT)}<span>Follow every change, without gaps.</span></a></li>
+<li><a href="#retries"><b>Repeat requests</b>${icon(NEXT)}<span>Safely, after whatever was lost.</span></a></li>
+<li><a href="#errors"><b>Handle errors</b>${icon(NEXT)}<span>One record, codes that stay.</span></a></li>
 </ul>
 </div>
 <div class="aside">${sampleTabs('first-request', samples)}
@@ -102,4 +112,27 @@ export function idsSection(): Html {
 <li><b>Spreadsheets</b> round beyond 15 digits: import ids as text.</li>
 </ul>
 </div></section>`;
+}
+
+const GUIDES = new URL('./guides/', import.meta.url);
+/** In the npm package, beside the contracts. */
+const CHANGELOG = new URL('../docs/contract-changelog.md', import.meta.url);
+
+/** A section that is written in Markdown. */
+export function guideSection(id: 'pagination' | 'retries' | 'webhooks'): Html {
+  return textSection(id, readFileSync(new URL(`${id}.md`, GUIDES), 'utf8'));
+}
+
+/** The changes of the contract by version. Its links to other documents are text here, and its headings are below that of the section. */
+export function changelogSection(): Html {
+  const text = readFileSync(CHANGELOG, 'utf8');
+  const body = text.slice(text.search(/^## /m)).replaceAll(/^#/gm, '##');
+  return textSection('changelog', body.replaceAll(/\[([^\]]+)\]\((?!https?:|#)[^)]*\)/g, '$1'));
+}
+
+function textSection(id: (typeof GUIDE)[number][0], text: string): Html {
+  const title = GUIDE.find(([each]) => each === id)![1];
+  return html`<section class="whole-width" id="${id}" aria-labelledby="${id}-title">
+<h2 id="${id}-title">${title}</h2>
+<div class="text">${markdown(text)}</div></section>`;
 }

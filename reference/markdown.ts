@@ -1,15 +1,19 @@
-import { marked } from 'marked';
-import { Html } from '../src/http/pages/html.ts';
+import { Marked } from 'marked';
+import { Html, html } from '../src/http/pages/html.ts';
+import { codeView } from './code-view.ts';
 
-/** Renders the Markdown of a description in a contract, which is trusted text. */
+const marked = new Marked({
+  renderer: {
+    // A region that scrolls must be reachable with the keyboard.
+    code: ({ text, lang }) =>
+      `<pre tabindex="0"><code>${lang === 'python' ? codeView(text, 'Python').text : html`${text}`.text}</code></pre>\n`,
+  },
+});
+
+/** Renders Markdown of a contract or a guide, which is trusted text. */
 export function markdown(text: string | undefined): Html {
   return new Html(
-    text === undefined
-      ? ''
-      : (marked.parse(text, { async: false }) as string)
-          .trim()
-          // A region that scrolls must be reachable with the keyboard.
-          .replaceAll('<pre>', '<pre tabindex="0">'),
+    text === undefined ? '' : (marked.parse(text, { async: false }) as string).trim(),
   );
 }
 

@@ -1,7 +1,14 @@
 import type { OpenApi, Operation } from '../protocol/openapi.ts';
-import { type Html, html, MARK } from '../src/http/pages/html.ts';
+import { type Html, html, icon, MARK } from '../src/http/pages/html.ts';
 import { errorGuide } from './error-guide.ts';
-import { firstRequest, GUIDE, idsSection, keysSection } from './guide.ts';
+import {
+  changelogSection,
+  firstRequest,
+  GUIDE,
+  guideSection,
+  idsSection,
+  keysSection,
+} from './guide.ts';
 import { markdown } from './markdown.ts';
 import { anchor, deliverySection, operationSection } from './operation.ts';
 
@@ -31,6 +38,8 @@ export interface Live {
   readonly hasConsole: boolean;
 }
 
+const SEARCH = 'M7 11.5a4.5 4.5 0 1 1 0-9 4.5 4.5 0 0 1 0 9Zm3.3-1.2 3.2 3.2';
+
 /** Writes the API reference: one page for all versions, readable and printable without scripts. */
 export function referencePage(versions: readonly Documented[], parts: PageParts): string {
   const { head, live, linkRoot, rootUrl } = parts;
@@ -55,22 +64,25 @@ ${live !== undefined && keyForm(live.environment)}
 <nav class="operations" aria-label="Contents">
 ${
   live !== undefined &&
-  html`<form class="find" role="search" hidden><label class="hidden" for="find">Find operations, fields and errors</label><input id="find" type="search" autocomplete="off" spellcheck="false" placeholder="Find"><kbd aria-hidden="true">/</kbd></form>
+  html`<form class="find" role="search" hidden><label class="hidden" for="find">Find guides, operations, fields and errors</label>${icon(SEARCH)}<input id="find" type="search" autocomplete="off" spellcheck="false" placeholder="Find"><kbd aria-hidden="true">/</kbd></form>
 <ul class="found" aria-label="Found" hidden></ul><p class="found-none small" role="status"></p>`
 }
 <div class="all">
 <ul>${GUIDE.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>
 ${versions.map(navigation)}
 <p>Downloads</p>
-<ul>${versions.map(({ version }) => html`<li><a href="${linkRoot}/openapi/${version}.yaml">OpenAPI ${version}, YAML</a></li><li><a href="${linkRoot}/openapi/${version}.json">OpenAPI ${version}, JSON</a></li>`)}</ul>
+<ul>${versions.map(({ version }) => html`<li><a href="${linkRoot}/openapi/${version}.yaml">OpenAPI ${version}, YAML</a></li><li><a href="${linkRoot}/openapi/${version}.json">OpenAPI ${version}, JSON</a></li>`)}
+<li><a href="${linkRoot}/postman.json">Postman collection</a></li><li><a href="${linkRoot}/client.tgz">JavaScript client</a></li></ul>
 </div>
 </nav></details>
 <main id="content">
 ${firstRequest(rootUrl)}
 ${keysSection()}
 ${idsSection()}
+${(['pagination', 'retries', 'webhooks'] as const).map(guideSection)}
 ${versions.map((each) => versionSection(each, parts))}
 ${errorGuide()}
+${changelogSection()}
 </main>
 </body>
 </html>

@@ -1,6 +1,7 @@
 import { toJson } from '../protocol/exact-json.ts';
 import type { Operation, Parameter } from '../protocol/openapi.ts';
-import { Html, html } from '../src/http/pages/html.ts';
+import { type Html, html } from '../src/http/pages/html.ts';
+import { codeView } from './code-view.ts';
 import { clientLines, curlLine, pythonLines } from './examples.ts';
 
 const LANGUAGES = ['curl', 'JavaScript', 'Python'] as const;
@@ -9,13 +10,13 @@ type Samples = Readonly<Record<(typeof LANGUAGES)[number], string>>;
 /** Writes a sample in all languages. Radio buttons make the tabs, so they work without scripts. */
 export function sampleTabs(id: string, samples: Samples): Html {
   return html`<div class="samples" role="group" aria-label="Sample">
-${LANGUAGES.map(
-  (language, index) =>
-    html`<label><input type="radio" class="hidden" name="${id}-language" value="${language}"${index === 0 && html` checked`}>${language}</label>`,
-)}
+<div class="languages">${LANGUAGES.map(
+    (language, index) =>
+      html`<label><input type="radio" class="hidden" name="${id}-language" value="${language}"${index === 0 && html` checked`}>${language}</label>`,
+  )}</div>
 ${LANGUAGES.map(
   (language) =>
-    html`<pre class="panel ${language}" tabindex="0" aria-label="With ${language}"><code>${samples[language]}</code></pre>
+    html`<pre class="panel ${language}" tabindex="0" aria-label="With ${language}"><code>${codeView(samples[language], language)}</code></pre>
 `,
 )}</div>`;
 }
@@ -43,33 +44,13 @@ export function responseExample(status: string, title: string, example: unknown)
   const text = typeof example === 'string' ? example : toJson(example, 2);
   const kind = status.startsWith('2') ? 'good' : 'other';
   return html`<figure class="response ${kind}"><figcaption><b>${status}</b> ${title}</figcaption>
-<pre tabindex="0" aria-label="Response ${status}"><code>${typeof example === 'string' ? text : jsonView(text)}</code></pre></figure>
+<pre tabindex="0" aria-label="Response ${status}"><code>${typeof example === 'string' ? text : codeView(text, 'json')}</code></pre></figure>
 `;
 }
 
 /** Writes the body of a request that the service sends. */
 export function deliveryExample(example: unknown): Html {
   return html`<figure class="response good"><figcaption><b>POST</b> Body</figcaption>
-<pre tabindex="0" aria-label="Body of a delivery"><code>${jsonView(toJson(example, 2))}</code></pre></figure>
+<pre tabindex="0" aria-label="Body of a delivery"><code>${codeView(toJson(example, 2), 'json')}</code></pre></figure>
 `;
-}
-
-const TOKEN =
-  /("(?:[^"\\]|\\.)*")(\s*:)?|(-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|\b(true|false|null)\b/g;
-
-/** Writes JSON with its strings, numbers and words marked, and every digit as it is. Names of fields are not marked. */
-export function jsonView(text: string): Html {
-  let end = 0;
-  const parts: Html[] = [];
-  for (const match of text.matchAll(TOKEN)) {
-    const [token, string, colon, number] = match;
-    parts.push(html`${text.slice(end, match.index)}`);
-    if (colon !== undefined) parts.push(html`${token}`);
-    else {
-      const kind = string !== undefined ? 's' : number !== undefined ? 'n' : 'w';
-      parts.push(new Html(`<i class="${kind}">${html`${token}`.text}</i>`));
-    }
-    end = match.index + token.length;
-  }
-  return html`${parts}${text.slice(end)}`;
 }

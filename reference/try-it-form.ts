@@ -33,8 +33,8 @@ ${parameters.map(parameterField)}${
 ${method !== 'get' && html`<div class="confirm notice" hidden><p>${operation.summary}: this is done for real <b>${place}</b>.</p><div class="end"><button type="button" class="not-now">Not now</button><button type="button" class="primary do-it">${operation.summary}</button></div></div>`}
 </form>
 <div class="result" hidden><figure class="response"><figcaption><span class="status" role="status"></span></figcaption><pre class="answer" tabindex="0" aria-label="Response"></pre></figure>
-<figure class="response"><figcaption>Headers of the response</figcaption><pre class="headers" tabindex="0" aria-label="Headers of the response"></pre></figure>
-<figure class="response"><figcaption>Request as curl</figcaption><pre class="sent" tabindex="0" aria-label="Request as curl"></pre></figure></div>
+<details class="response"><summary>Headers of the response</summary><pre class="headers" tabindex="0" aria-label="Headers of the response"></pre></details>
+<details class="response"><summary>Request as curl</summary><pre class="sent" tabindex="0" aria-label="Request as curl"></pre></details></div>
 </details>`;
 }
 

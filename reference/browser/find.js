@@ -2,7 +2,7 @@
 
 const MOST_FOUND = 40;
 
-/** @typedef {{ readonly name: string, readonly where: string, readonly href: string }} Place */
+/** @typedef {{ readonly name: string, readonly where: string, readonly href: string, readonly text?: string }} Place */
 
 /** Shows the search box; results replace the contents. */
 export function addFind() {
@@ -53,9 +53,9 @@ export function addFind() {
  * @param {readonly string[]} words
  */
 function matchesOf(places, words) {
-  const matches = places.filter(({ name, where }) => {
-    const text = `${name} ${where}`.toLowerCase();
-    return words.every((word) => text.includes(word));
+  const matches = places.filter(({ name, where, text = '' }) => {
+    const all = `${name} ${where} ${text}`.toLowerCase();
+    return words.every((word) => all.includes(word));
   });
   // Names with the most words of the search come first.
   const rank = (/** @type {Place} */ { name }) =>
@@ -69,8 +69,10 @@ function placesIn(page) {
     within.querySelector(selector)?.textContent ?? '';
   const sections = [...page.querySelectorAll('main > section')].map((section) => ({
     name: textOf(section, 'h1, h2'),
-    where: '',
+    where: section.classList.contains('version') ? '' : 'guide',
     href: `#${section.id}`,
+    // The operations and errors of the other sections have places of their own.
+    ...(!section.matches('.version, #errors') && { text: section.textContent }),
   }));
   const operations = [...page.querySelectorAll('article')].flatMap((article) => {
     const title = article.querySelector('h3')?.firstChild?.textContent ?? '';

@@ -3,6 +3,8 @@
 import { addFind } from './find.js';
 import { addTryIt } from './try-it.js';
 
+/** Where the browser keeps the chosen language. */
+const LANGUAGE = 'store-orders-language';
 /** The first character of the page that counts as read, below the header. */
 const BELOW_HEADER = 96;
 
@@ -74,14 +76,20 @@ function addCopyButtons() {
   }
 }
 
-/** A choice of language applies to all samples. */
+/** A choice of language applies to all samples, and to later visits. */
 function addLanguages() {
+  const choose = (/** @type {string} */ language) => {
+    for (const each of document.querySelectorAll('.samples input')) {
+      const input = /** @type {HTMLInputElement} */ (each);
+      if (input.value === language) input.checked = true;
+    }
+  };
+  choose(localStorage.getItem(LANGUAGE) ?? '');
   document.addEventListener('change', ({ target }) => {
     if (!(target instanceof HTMLInputElement) || !target.name.endsWith('-language')) return;
     const top = target.getBoundingClientRect().top;
-    for (const each of document.querySelectorAll(`.samples input[value="${target.value}"]`)) {
-      /** @type {HTMLInputElement} */ (each).checked = true;
-    }
+    choose(target.value);
+    localStorage.setItem(LANGUAGE, target.value);
     // Samples above may have become longer or shorter.
     scrollBy(0, target.getBoundingClientRect().top - top);
   });
@@ -105,7 +113,10 @@ function markCurrent() {
     }
     for (const link of document.querySelectorAll('[data-version]')) {
       const version = link.getAttribute('data-version');
-      link.setAttribute('aria-current', String(id === version || id.startsWith(`${version}-`)));
+      // The guides are those of the latest version.
+      const isCurrent = id === version || id.startsWith(`${version}-`);
+      const isGuide = !/^v\d/.test(id) && link === link.parentElement?.lastElementChild;
+      link.setAttribute('aria-current', String(isCurrent || isGuide));
     }
   };
   addEventListener('scroll', mark, { passive: true });

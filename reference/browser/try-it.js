@@ -1,6 +1,6 @@
 // Sends the requests of the "Try it" forms. Responses are indented by their text, so every digit is exact.
 
-import { indented } from './exact-json.js';
+import { coloured, indented } from './exact-json.js';
 
 /** Maximum length of a shown response. */
 const MAX_SHOWN = 100_000;
@@ -94,7 +94,7 @@ async function send(box, form) {
   const show = (/** @type {string} */ line, body = '', lines = '') => {
     if (form.dataset.request !== request) return;
     title.textContent = line;
-    answer.textContent = body;
+    answer.replaceChildren(...coloured(body));
     headers.textContent = lines;
   };
   show('Sent…');

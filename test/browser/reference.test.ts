@@ -76,7 +76,7 @@ test('operations, fields and errors are found, and a language is that of all sam
     .getByRole('link', { name: 'Error codes', exact: true })
     .and(page.locator('[aria-current=true]'))
     .waitFor();
-  await page.getByLabel('Find operations, fields and errors').fill('place order');
+  await page.getByLabel('Find guides, operations, fields and errors').fill('place order');
   await page.keyboard.press('Enter');
   await page.waitForURL('**#v2-placeOrder');
   await page.locator('#v2-placeOrder').getByText('Python', { exact: true }).click();
@@ -90,6 +90,33 @@ test('operations, fields and errors are found, and a language is that of all sam
   await page.close();
 });
 
+test('guides are found by what they are about', async (t) => {
+  const service = await startService(t);
+  const { page, problems } = await opened(browser, urlOf(service));
+  const found = page.getByRole('list', { name: 'Found' });
+  for (const [words, guide] of [
+    ['webhook signature', 'Webhooks guide'],
+    ['rate limit', 'Retries and limits guide'],
+    ['changelog', 'Changelog of the contract guide'],
+    ['retry', 'Retries and limits guide'],
+    ['next page', 'Pages of a list guide'],
+  ] as const) {
+    await page.getByLabel('Find guides, operations, fields and errors').fill(words);
+    await found.getByRole('link', { name: guide, exact: true }).waitFor();
+  }
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test('the chosen language is that of the next visit', async (t) => {
+  const service = await startService(t);
+  const { page } = await opened(browser, urlOf(service));
+  await page.locator('#first-request').getByText('Python', { exact: true }).click();
+  await page.reload();
+  await page.locator('#first-request .panel.Python').waitFor();
+  await page.close();
+});
+
 test('"try it" asks, cancels exactly the order whose id is entered, and shows every digit', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(BIG), pending(BIG - 1n));
@@ -99,7 +126,7 @@ test('"try it" asks, cancels exactly the order whose id is entered, and shows ev
   for (const text of await page.locator('.try textarea').all())
     assert.doesNotMatch(await text.inputValue(), /"id": ?\d/);
   const cancel = page.locator('#v2-cancelOrder .try');
-  await cancel.locator('summary').click();
+  await cancel.locator('> summary').click();
   await cancel.getByLabel('orderId').fill(String(BIG));
   await cancel.getByRole('button', { name: 'Send POST' }).click();
   await cancel.getByText('Enter an API key at the top of the page first.').waitFor();
@@ -115,14 +142,14 @@ test('"try it" asks, cancels exactly the order whose id is entered, and shows ev
   const answer = await cancel.locator('.answer').innerText();
   assert.ok(answer.includes(`  "id": ${BIG},\n`), answer);
   assert.ok(answer.includes('  "status": "cancelled",\n'), answer);
-  const curl = await cancel.locator('.sent').innerText();
+  const curl = (await cancel.locator('.sent').textContent())!;
   assert.ok(curl.startsWith(`curl --request POST 'http://127.0.0.1:${service.port}/v2/`), curl);
   assert.ok(!curl.includes(service.secret), curl);
   const { orders } = await service.store.status();
   assert.deepEqual(orders, { pending: 1n, shipped: 0n, cancelled: 1n });
 
   const list = page.locator('#v1-listOrders .try');
-  await list.locator('summary').click();
+  await list.locator('> summary').click();
   await list.getByRole('button', { name: 'Send GET' }).click();
   await list.locator('.answer', { hasText: `"id": ${BIG - 1n}` }).waitFor();
   assert.deepEqual(problems, []);
@@ -138,7 +165,7 @@ test('"try it" begins with an example and a fresh Idempotency-Key', async (t) =>
   const { page, problems } = await opened(browser, urlOf(service));
   await page.getByLabel('API key', { exact: true }).fill(`Bearer ${service.secret}`);
   const form = page.locator('#v2-placeOrder .try');
-  await form.locator('summary').click();
+  await form.locator('> summary').click();
   const key = await form.getByLabel('Idempotency-Key').inputValue();
   assert.match(key, /^[0-9a-f]{32}$/);
   await form.getByRole('button', { name: 'Another key' }).click();
@@ -148,9 +175,10 @@ test('"try it" begins with an example and a fresh Idempotency-Key', async (t) =>
   await form.getByText(/^201 Created/).waitFor();
   assert.equal((await service.store.status()).orders.pending, 1n);
   const filters = page.locator('#v2-listOrders .try');
-  await filters.locator('summary').click();
+  await filters.locator('> summary').click();
   await filters.getByLabel('sort').selectOption('shipDate');
   await filters.getByRole('button', { name: 'Send GET' }).click();
+  await filters.getByText('Request as curl').click();
   await filters.locator('.sent', { hasText: '?sort=shipDate' }).waitFor();
   assert.deepEqual(problems, []);
   await page.close();
@@ -179,11 +207,12 @@ test('the reference has the dates of the configuration', async (t) => {
 test('a call by curl has the query parameters that are required', async (t) => {
   const service = await startService(t);
   const text = await (await fetch(urlOf(service))).text();
+  const shown = text.replaceAll(/<[^>]*>/g, '');
   assert.match(
-    text,
+    shown,
     /curl &quot;[^&]*\/v2\/store\/activity\?boundaries=2026-11-20T00:00:00Z,2026-/,
   );
-  assert.match(text, /curl &quot;[^&]*\/v2\/store\/orders&quot;/);
+  assert.match(shown, /curl &quot;[^&]*\/v2\/store\/orders&quot;/);
 });
 
 test('"try it" shows text from the store as text', async (t) => {
@@ -194,7 +223,7 @@ test('"try it" shows text from the store as text', async (t) => {
   const { page, problems } = await opened(browser, urlOf(service));
   await page.getByLabel('API key', { exact: true }).fill(service.secret);
   const pet = page.locator('#v1-getPet .try');
-  await pet.locator('summary').click();
+  await pet.locator('> summary').click();
   await pet.getByLabel('petId').fill('1');
   await pet.getByRole('button', { name: 'Send GET' }).click();
   await pet.locator('.answer', { hasText: '<img src=x onerror=alert(1)>' }).waitFor();
@@ -241,13 +270,14 @@ test('samples with several orders name different ones, and a repeated call has t
     ['cancelOrders', 1, 2],
     ['shipOrders', 3, 4],
   ] as const) {
-    const script = (await sampleOf(operation))
-      .replace('127.0.0.1:8080', `127.0.0.1:${service.port}`)
-      .replace('export orderId=…', `export orderId=${orderId}`)
-      .replace('export otherId=…', `export otherId=${otherId}`);
+    const script = (await sampleOf(operation)).replace(
+      '127.0.0.1:8080',
+      `127.0.0.1:${service.port}`,
+    );
     // With the commands of a minimal system alone, besides curl.
     const lines = `set -e; uuidgen() { exit 9; }\n${script}\n${script.slice(script.indexOf('curl'))}`;
-    const env = { ...process.env, KEY: service.secret };
+    const ids = { orderId: String(orderId), otherId: String(otherId) };
+    const env = { ...process.env, KEY: service.secret, ...ids };
     const { stdout } = await promisify(execFile)('sh', ['-c', lines], { env });
     // The second answer is that of the first call.
     const answer = stdout.slice(0, stdout.length / 2);
@@ -277,9 +307,10 @@ test('a copied answer is its body alone, which can be parsed', async (t) => {
   const { page } = await opened(browser, urlOf(service), context);
   await page.getByLabel('API key', { exact: true }).fill(service.secret);
   const order = page.locator('#v2-getOrder .try');
-  await order.locator('summary').click();
+  await order.locator('> summary').click();
   await order.getByLabel('orderId').fill(String(BIG));
   await order.getByRole('button', { name: 'Send GET' }).click();
+  await order.locator('.result summary', { hasText: 'Headers of the response' }).click();
   await order.locator('.headers', { hasText: 'etag: ' }).waitFor();
   await order.locator('.answer + .copy').click();
   await order.getByRole('button', { name: 'Copied' }).waitFor();

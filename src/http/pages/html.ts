@@ -33,5 +33,9 @@ function escaped(text: string): string {
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character]!);
 }
 
+/** An icon on a grid of 16 by 16; a text beside it explains it. @param path of lines */
+export const icon = (path: string): Html =>
+  html`<svg class="icon" viewBox="0 0 16 16" aria-hidden="true"><path d="${path}"></path></svg>`;
+
 /** The mark of the product, a box in a square of 24 by 24 with round corners. */
 export const MARK = 'm12 5.5 6 3.2v6.6l-6 3.2-6-3.2V8.7Zm-5.7 3.4L12 12l5.7-3.1M12 12v6.3';

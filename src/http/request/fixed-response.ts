@@ -37,8 +37,8 @@ export interface FixedFile {
   readonly digest?: string | undefined;
   /** Its Content-Type. */
   readonly type: string;
-  /** Makes the text, at the first request. */
-  readonly make: () => string | Promise<string>;
+  /** Makes the content, at the first request. */
+  readonly make: () => string | Buffer | Promise<string | Buffer>;
 }
 
 /** A file in a coding. */
@@ -70,9 +70,11 @@ export function addFixed(router: Router, file: FixedFile, headers: HeaderList = 
   });
 }
 
-async function variantOf({ make }: FixedFile, asked: Coding): Promise<Variant> {
-  const text = Buffer.from(await make());
-  const coding = text.length < MIN_COMPRESSED_BYTES ? 'identity' : asked;
+async function variantOf({ make, type }: FixedFile, asked: Coding): Promise<Variant> {
+  const content = await make();
+  const text = typeof content === 'string' ? Buffer.from(content) : content;
+  const isSmall = text.length < MIN_COMPRESSED_BYTES || type === 'application/gzip';
+  const coding = isSmall ? 'identity' : asked;
   const name = createHash('sha256').update(text).digest('base64url');
   const isCoded = coding !== 'identity';
   return {

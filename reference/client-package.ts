@@ -1,0 +1,35 @@
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { addFixed } from '../src/http/request/fixed-response.ts';
+import type { Router } from '../src/http/request/router.ts';
+
+const PATH = '/client.tgz';
+/** A clone packs the client at the first request, if it has what that needs; the npm package has it. */
+const IS_CLONE = import.meta.filename.endsWith('.ts');
+const PACKED = new URL('../client.tgz', import.meta.url);
+const COMPILER = new URL('../node_modules/typescript/', import.meta.url);
+
+/** Adds the client library as a package for "npm install URL", and its SHA-256 as a line for "sha256sum --check". */
+export function addClientPackage(router: Router): void {
+  if (!existsSync(IS_CLONE ? COMPILER : PACKED)) return;
+  let packing: Promise<Buffer> | undefined;
+  // One attempt: packing takes seconds, and requests here need no key.
+  const packed = () => (packing ??= IS_CLONE ? packedNow() : readFile(PACKED));
+  addFixed(router, { path: PATH, type: 'application/gzip', make: packed }, [
+    ...['content-disposition', 'attachment; filename="store-orders-client.tgz"'],
+  ]);
+  addFixed(router, {
+    path: `${PATH}.sha256`,
+    type: 'text/plain; charset=utf-8',
+    make: async () =>
+      `${createHash('sha256')
+        .update(await packed())
+        .digest('hex')}  client.tgz\n`,
+  });
+}
+
+async function packedNow(): Promise<Buffer> {
+  const { packClient } = await import('./pack-client.ts');
+  return packClient();
+}

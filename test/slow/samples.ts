@@ -1,0 +1,173 @@
+// Every sample of the reference, in all three languages, is run as the page shows it, against a store; and the client is installed from it.
+import assert from 'node:assert/strict';
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { npm } from '../client/packed.ts';
+import { freePort } from '../postgres.ts';
+import { type Running, run, serve } from '../process/program.ts';
+import { temporaryFolder } from '../temporary.ts';
+
+const CLIENT = fileURLToPath(new URL('../../client/src/client.ts', import.meta.url));
+const LIMIT_MS = 40_000;
+/** Samples that are run at once, each with orders of its own. */
+const AT_ONCE = 4;
+const LANGUAGES = ['curl', 'JavaScript', 'Python'] as const;
+
+interface Sample {
+  /** Such as v2-cancelOrder. */
+  readonly name: string;
+  readonly language: (typeof LANGUAGES)[number];
+  readonly text: string;
+}
+
+const ENTITIES: Readonly<Record<string, string>> = {
+  ...{ '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" },
+};
+
+/** Reads the samples out of the page, as they are copied from it. */
+async function samplesOf({ origin }: Running): Promise<Sample[]> {
+  const page = await (await fetch(`${origin}/reference`)).text();
+  const parts = page.split(/<(?:article|section)\b[^>]*? id="/).slice(1);
+  return parts.flatMap((part) => {
+    const name = part.slice(0, part.indexOf('"'));
+    const panels = part.matchAll(/<pre class="panel (\w+)"[^>]*><code>(.*?)<\/code>/gs);
+    return [...panels].map(([, language, html]) => ({
+      name,
+      language: language as Sample['language'],
+      text: html!.replaceAll(/<[^>]*>/g, '').replaceAll(/&#?\w+;/g, (each) => ENTITIES[each]!),
+    }));
+  });
+}
+
+async function placedOrder(service: Running): Promise<string> {
+  const headers = { 'content-type': 'application/json', 'idempotency-key': crypto.randomUUID() };
+  const { body } = await service.call(
+    'POST',
+    '/v2/store/orders',
+    headers,
+    '{"petId":412,"quantity":1}',
+  );
+  return /"id":(\d+)/.exec(body)![1]!;
+}
+
+async function createdWebhook(service: Running): Promise<string> {
+  const headers = { 'content-type': 'application/json' };
+  const url = `https://shop.example/${crypto.randomUUID()}`;
+  const { body } = await service.call('POST', '/v2/webhooks', headers, JSON.stringify({ url }));
+  return /"id":"(wh_\w+)"/.exec(body)![1]!;
+}
+
+/** An URL has one webhook, so the next language could not create that of its sample. */
+async function deleteWebhooks(service: Running): Promise<void> {
+  const { body } = await service.call('GET', '/v2/webhooks');
+  for (const [, id] of body.matchAll(/"id":"(wh_\w+)"/g)) {
+    await service.call('DELETE', `/v2/webhooks/${id}`);
+  }
+}
+
+/** A project in which JavaScript finds the client. */
+function project(t: TestContext): string {
+  const folder = temporaryFolder(t);
+  const client = join(folder, 'client');
+  for (const each of [client, join(folder, 'node_modules/@store-orders')]) {
+    mkdirSync(each, { recursive: true });
+  }
+  writeFileSync(join(client, 'package.json'), '{"type":"module","exports":"./client.ts"}');
+  writeFileSync(join(client, 'client.ts'), `export * from '${CLIENT}';`);
+  symlinkSync(client, join(folder, 'node_modules/@store-orders/client'));
+  return folder;
+}
+
+/** Runs a sample. @returns what it has printed; a stream is ended after its first change */
+async function output(
+  { name, language, text }: Sample,
+  folder: string,
+  env: Readonly<Record<string, string>>,
+): Promise<string> {
+  const file = join(folder, `${name}.${{ curl: 'sh', JavaScript: 'mjs', Python: 'py' }[language]}`);
+  writeFileSync(file, text);
+  const command = { curl: 'sh', JavaScript: process.execPath, Python: 'python3' }[language];
+  const child = spawn(command, [...(language === 'curl' ? ['-e'] : []), file], {
+    cwd: folder,
+    // With a group of its own, which is ended as a whole: the shell and curl.
+    detached: true,
+    env: { PATH: process.env.PATH!, PYTHONUNBUFFERED: '1', ...env },
+  });
+  let printed = '';
+  let isEnded = false;
+  const end = () => process.kill(-child.pid!);
+  const limit = setTimeout(end, LIMIT_MS);
+  child.stdout.on('data', (chunk) => {
+    printed += chunk;
+    if (name === 'v2-streamChanges' && printed.includes('placed') && !isEnded) {
+      isEnded = true;
+      end();
+    }
+  });
+  let problems = '';
+  child.stderr.on('data', (chunk) => {
+    problems += chunk;
+  });
+  const [code] = await once(child, 'close');
+  clearTimeout(limit);
+  assert.ok(code === 0 || isEnded, `${name} in ${language}:\n${text}\n${printed}\n${problems}`);
+  return printed;
+}
+
+test('every sample of the reference runs as it is', { timeout: 240_000 }, async (t) => {
+  const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
+  // The page shows the address of the service, which it knows before it listens only by a port of its own.
+  const service = await serve(t, ['--port', String(await freePort())], { database });
+  const pets = await run(['pets', 'import', '-', '--database', database], {
+    input: '{"id":412,"name":"Rex"}\n',
+  });
+  assert.equal(pets.code, 0, pets.stderr);
+  await placedOrder(service);
+  const samples = await samplesOf(service);
+  assert.equal(samples.length, 25 * LANGUAGES.length);
+  const folder = project(t);
+  for (const language of LANGUAGES) {
+    const left = samples.filter((each) => each.language === language);
+    const work = async () => {
+      for (let sample = left.pop(); sample !== undefined; sample = left.pop()) {
+        const ids = [await placedOrder(service), await placedOrder(service)];
+        const isOfWebhook = /webhookId/.test(sample.text);
+        const printed = await output(sample, folder, {
+          KEY: service.secret,
+          orderId: ids[0]!,
+          otherId: ids[1]!,
+          petId: '412',
+          ...(isOfWebhook && { webhookId: await createdWebhook(service) }),
+        });
+        // curl exits with 0, whatever the response is.
+        assert.doesNotMatch(printed, /^\{"code":/, `${sample.name} in ${sample.language}`);
+      }
+    };
+    await Promise.all(Array.from({ length: AT_ONCE }, work));
+    await deleteWebhooks(service);
+  }
+  const { body } = await service.call('GET', '/v2/store');
+  // cancelOrder of both versions and cancelOrders, shipOrder and shipOrders, each in three languages.
+  assert.match(body, /"shipped":9,"cancelled":12/);
+});
+
+test('the client is installed from the service, with the digest that it gives', async (t) => {
+  const service = await serve(t);
+  const folder = temporaryFolder(t);
+  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
+  npm(['install', `${service.origin}/client.tgz`], folder);
+  const code =
+    "import { StoreOrders } from '@store-orders/client'; console.log(typeof StoreOrders);";
+  writeFileSync(join(folder, 'main.js'), code);
+  const printed = execFileSync(process.execPath, ['main.js'], { cwd: folder, encoding: 'utf8' });
+  assert.equal(printed, 'function\n');
+  const response = await fetch(`${service.origin}/client.tgz`);
+  assert.match(response.headers.get('content-disposition')!, /filename="store-orders-client.tgz"/);
+  writeFileSync(join(folder, 'client.tgz'), Buffer.from(await response.arrayBuffer()));
+  const sums = await (await fetch(`${service.origin}/client.tgz.sha256`)).text();
+  execFileSync('sha256sum', ['--check'], { cwd: folder, input: sums });
+});
