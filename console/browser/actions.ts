@@ -87,6 +87,8 @@ export interface Actions {
   readonly resume: Handler;
   readonly readActivity: Handler;
   readonly markDay: (index: number | undefined) => Handler;
+  /** Shows what a key did on the days that are shown. */
+  readonly readChangesOfKey: (key: { readonly by: string; readonly name: string }) => Handler;
   readonly readWebhooks: Handler;
   readonly webhook: (id: string, action: 'pause' | 'resume' | 'test') => Handler;
 }

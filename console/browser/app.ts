@@ -1,6 +1,7 @@
 import type { OrderPage } from '@store-orders/client';
 import type { Actions } from './actions.ts';
 import { readActivity } from './activity/activity.ts';
+import { readChangesOfKey } from './activity/changes-of-key.ts';
 import { selectMatching } from './changing/change-in-bulk.ts';
 import { Changing } from './changing/changing.ts';
 import { inWords, isOverdue } from './format.ts';
@@ -317,6 +318,7 @@ export class App {
       this.#screen.change((state) => {
         if (state.activity !== undefined) state.activity = { ...state.activity, marked: index };
       }),
+    readChangesOfKey: (key) => () => void readChangesOfKey(this.#screen, key),
     readWebhooks: () => void readWebhooks(this.#screen),
     webhook: (id, action) => () => void changeWebhook(this.#screen, id, action),
   };

@@ -156,6 +156,7 @@ export type Dialog =
     }
   | { readonly kind: 'results'; readonly results: readonly Result[] }
   | PastedList
+  | ChangesOfKey
   | { readonly kind: 'keys' };
 
 /** The dialog for a list of ids or references, whose orders are to be selected. */
@@ -176,6 +177,21 @@ export interface PastedList {
         readonly ended: readonly OrderRecord[];
       }
     | undefined;
+}
+
+/** The dialog with what a key did. */
+export interface ChangesOfKey {
+  readonly kind: 'of-key';
+  readonly by: string;
+  readonly name: string;
+  /** The first day, RFC 3339. */
+  readonly from: string;
+  /** The latest ones, in the order of the feed. */
+  readonly changes: readonly Change[];
+  /** cut: the feed was longer than what is read. */
+  readonly state: 'reading' | 'whole' | 'cut' | 'failed';
+  readonly problem?: string;
+  readonly ending: AbortController;
 }
 
 /** The activity of the last days. */

@@ -52,6 +52,31 @@ for (const colorScheme of ['light', 'dark'] as const) {
   });
 }
 
+test('what a key did is read from the feed, latest first, and its orders are links', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), { ...pending(2n), reference: 'A-2' }, pending(3n));
+  for (const id of [1n, 2n]) {
+    await service.store.apply([{ type: 'cancel', id, by: service.key.id }]);
+  }
+  await service.store.apply([{ type: 'cancel', id: 3n }]);
+  const { page, problems } = await signedIn(t, browser, service, { search: '?view=activity' });
+  await page.getByRole('button', { name: service.key.name, exact: true }).click();
+  const dialog = page.getByRole('dialog', { name: `Changes by ${service.key.name}` });
+  await dialog.getByText('2 changes.').waitFor();
+  const rows = await dialog.locator('tbody tr').allInnerTexts();
+  assert.deepEqual(
+    rows.map((text) => text.split('\t').slice(0, 3)),
+    [
+      ['2', 'A-2', 'cancelled'],
+      ['1', '', 'cancelled'],
+    ],
+  );
+  assert.deepEqual(await accessibilityFindings(page), []);
+  await dialog.getByRole('link', { name: '2', exact: true }).click();
+  await page.getByRole('heading', { name: 'Order 2' }).waitFor();
+  assert.deepEqual(problems, []);
+});
+
 test('charts count each change once, including changes during the initial count', async (t) => {
   const service = await busyService(t);
   const { page } = await signedIn(t, browser, service);

@@ -44,7 +44,7 @@ function cards({ periods, byKey }: Activity, marked: number | undefined, actions
       </div>
     </section>
     <section class="card days" aria-labelledby="days"><div class="card-head"><h2 id="days">Days</h2><span class="small">Newest first; today so far</span></div>${dayTable(periods)}</section>
-    <section class="card" aria-labelledby="by-key"><div class="card-head"><h2 id="by-key">Cancels by key</h2><span class="small">${count(sumOf(periods, 'cancelled'))} in ${periods.length} days</span></div>${cancelTable(byKey)}</section>
+    <section class="card" aria-labelledby="by-key"><div class="card-head"><h2 id="by-key">Cancels by key</h2><span class="small">${count(sumOf(periods, 'cancelled'))} in ${periods.length} days</span></div>${cancelTable(byKey, actions)}</section>
   </div>`;
 }
 
@@ -117,7 +117,7 @@ function dayTable(periods: Periods) {
   </table></div>`;
 }
 
-function cancelTable(byKey: Activity['byKey']) {
+function cancelTable(byKey: Activity['byKey'], actions: Actions) {
   const cancels = byKey
     .filter(({ cancelled }) => cancelled > 0n)
     .sort((one, other) => Number(other.cancelled - one.cancelled));
@@ -129,7 +129,7 @@ function cancelTable(byKey: Activity['byKey']) {
     <thead><tr><th scope="col">Key</th><th scope="col"><span class="hidden">Share</span></th><th scope="col" class="number">Cancels</th></tr></thead>
     <tbody>${cancels.map(
       ({ by, byName, cancelled }) => html`<tr>
-        <th scope="row"><bdi title=${byName ?? ''}>${byName ?? by ?? 'operators of the store'}</bdi>${byName === undefined ? nothing : html`<code>${by}</code>`}</th>
+        <th scope="row">${by === undefined ? 'operators of the store' : html`<button type="button" class="link" title="Show what this key did" @click=${actions.readChangesOfKey({ by, name: byName ?? by })}><bdi>${byName ?? by}</bdi></button>`}${byName === undefined ? nothing : html`<code>${by}</code>`}</th>
         <td><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="ground" width="100" height="8"></rect><rect width=${Number((cancelled * 100n) / most)} height="8"></rect></svg></td>
         <td class="number">${count(cancelled)}</td></tr>`,
     )}</tbody>

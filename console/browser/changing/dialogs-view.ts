@@ -1,5 +1,6 @@
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
+import { changesOfKeyDialog } from '../activity/changes-of-key-view.ts';
 import { count, orders } from '../format.ts';
 import { icon } from '../icons.ts';
 import { pastedListDialog } from '../list/pasted-list-view.ts';
@@ -17,6 +18,7 @@ export function dialogView(state: State, dialog: Dialog, actions: Actions) {
   if (dialog.kind === 'place') return placeDialog(dialog, actions);
   if (dialog.kind === 'several') return askSeveral(dialog, actions);
   if (dialog.kind === 'pasted') return pastedListDialog(dialog, actions);
+  if (dialog.kind === 'of-key') return changesOfKeyDialog(state, dialog, actions);
   if (dialog.kind === 'results') return resultsDialog(state, dialog, actions);
   return keysDialog(state, actions);
 }
