@@ -1,16 +1,8 @@
 #!/usr/bin/env node
 // Plain JavaScript, so that it runs on any Node.js and can report which version the program needs.
+import './signals.js';
 import { existsSync } from 'node:fs';
 import { isNewEnough, NEEDED } from './needed-node.js';
-
-// Otherwise SIGUSR1 starts the debugger of Node.js, to which every process on this machine can connect.
-process.on('SIGUSR1', () => {});
-if (process.argv[2] === 'serve') {
-  // SIGUSR2 switches the log level of a running service and SIGHUP makes it reread its settings: neither must end it during
-  // startup. A service in a terminal ends with the terminal.
-  process.on('SIGUSR2', () => {});
-  if (!process.stdout.isTTY) process.on('SIGHUP', () => {});
-}
 
 /** The npm package has the program compiled, in dist/. */
 const isClone = existsSync(new URL('../src/main.ts', import.meta.url));

@@ -1,39 +1,10 @@
-// npm run build: writes dist/, the program as the npm package has it. It has the layout of the repository, with .js in
-// the place of .ts, so that every file finds the others as it does in a clone.
-import { execFileSync } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { bundle } from '../console/bundle.ts';
-import { packClient } from '../reference/pack-client.ts';
-import { COMMIT } from '../src/version.ts';
+// npm run build: writes dist/, the program as the npm package has it. Its dependencies are not part of it, so that users see and update
+// them like those of any package.
+import { readFileSync, writeFileSync } from 'node:fs';
+import { ROOT, writeAssets, writeProgram } from './program.ts';
 
-const ROOT = fileURLToPath(new URL('..', import.meta.url));
-
-const tsc = (...args: string[]) =>
-  execFileSync('npx', ['tsc', ...args], { cwd: ROOT, stdio: 'inherit' });
-
-rmSync(`${ROOT}dist`, { recursive: true, force: true });
-tsc('-p', 'tsconfig.package.json');
-for (const folder of ['src', 'console', 'reference']) {
-  cpSync(`${ROOT}${folder}`, `${ROOT}dist/${folder}`, {
-    recursive: true,
-    filter: (path) => !/\.ts$|tsconfig\.json$|console\/(browser|package\.json)$/.test(path),
-  });
-}
-mkdirSync(`${ROOT}dist/console/browser`);
-writeFileSync(`${ROOT}dist/console/browser/main.js`, bundle());
-writeFileSync(`${ROOT}dist/client.tgz`, await packClient());
-// Only a clone makes these two.
-for (const path of ['console/bundle.js', 'reference/pack-client.js']) rmSync(`${ROOT}dist/${path}`);
-// The reference has its explanations.
-for (const name of ['errors.md', 'contract-changelog.md']) {
-  cpSync(`${ROOT}docs/${name}`, `${ROOT}dist/docs/${name}`);
-}
-cpSync(`${ROOT}contract`, `${ROOT}dist/contract`, {
-  recursive: true,
-  filter: (path) => !path.includes('released'),
-});
-writeFileSync(`${ROOT}dist/commit`, COMMIT);
+await writeAssets(`${ROOT}dist`);
+writeProgram(`${ROOT}dist`);
 writeFileSync(`${ROOT}npm-shrinkwrap.json`, `${JSON.stringify(shrinkwrap(), undefined, 2)}\n`);
 
 /** Packages of a lock file, by their paths. */

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { asset, IS_CLONE } from '../src/assets.ts';
 import { addFiles, digestOf, securityHeaders, stylesOf } from '../src/http/pages/files.ts';
 import { html } from '../src/http/pages/html.ts';
 import type { FixedFile } from '../src/http/request/fixed-response.ts';
@@ -16,10 +17,9 @@ const STYLES = [
   'sign-in',
   'narrow',
   'print',
-].map((name) => new URL(`./styles/${name}.css`, import.meta.url));
-/** A clone has the sources, and makes the script of them; the npm package has the script. */
-const IS_CLONE = import.meta.filename.endsWith('.ts');
-const BUNDLE = new URL('./browser/main.js', import.meta.url);
+].map((name) => `console/styles/${name}.css`);
+/** The script; a clone has only its sources, and makes it of them. */
+const SCRIPT = 'console/browser/main.js';
 
 /** What the page has to know before a key is given. */
 interface Shown {
@@ -37,7 +37,7 @@ export function addConsole(
   { rootPath, environment, storeName }: Shown & { readonly storeName: string | undefined },
 ): void {
   const styles = stylesOf(...STYLES);
-  const script = IS_CLONE ? undefined : readFileSync(BUNDLE, 'utf8');
+  const script = IS_CLONE ? undefined : asset(SCRIPT);
   const digest = digestOf([styles, ...(script === undefined ? sourceTexts() : [script])]);
   const folder = `${PATH}/${digest}`;
   const store = storeName ?? 'Store Orders';

@@ -1,21 +1,20 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { assetBytes, IS_CLONE } from '../src/assets.ts';
 import { addFixed } from '../src/http/request/fixed-response.ts';
 import type { Router } from '../src/http/request/router.ts';
 
 const PATH = '/client.tgz';
-/** A clone packs the client at the first request, if it has what that needs; the npm package has it. */
-const IS_CLONE = import.meta.filename.endsWith('.ts');
-const PACKED = new URL('../client.tgz', import.meta.url);
-const COMPILER = new URL('../node_modules/typescript/', import.meta.url);
+/** What a clone needs to pack the client, at the first request. */
+const COMPILER = '../node_modules/typescript/';
 
 /** Adds the client library as a package for "npm install URL", and its SHA-256 as a line for "sha256sum --check". */
 export function addClientPackage(router: Router): void {
-  if (!existsSync(IS_CLONE ? COMPILER : PACKED)) return;
+  if (IS_CLONE && !existsSync(new URL(COMPILER, import.meta.url))) return;
   let packing: Promise<Buffer> | undefined;
   // One attempt: packing takes seconds, and requests here need no key.
-  const packed = () => (packing ??= IS_CLONE ? packedNow() : readFile(PACKED));
+  const packed = () =>
+    (packing ??= IS_CLONE ? packedNow() : Promise.resolve(assetBytes('client.tgz')));
   addFixed(router, { path: PATH, type: 'application/gzip', make: packed }, [
     ...['content-disposition', 'attachment; filename="store-orders-client.tgz"'],
   ]);

@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { asset } from '../src/assets.ts';
 import { type Html, html } from '../src/http/pages/html.ts';
 import { inlineMarkdown } from './markdown.ts';
-
-/** In the npm package, beside the contracts. */
-const ERRORS = new URL('../docs/errors.md', import.meta.url);
 
 /** The id of the first row of an error code. */
 const errorAnchor = (code: string): string => `error-${code}`;
@@ -14,7 +11,7 @@ export const errorLink = (code: string): Html =>
 
 /** Writes the error codes with their causes and remedies, which docs/errors.md explains. */
 export function errorGuide(): Html {
-  const rows = readFileSync(ERRORS, 'utf8')
+  const rows = asset('docs/errors.md')
     .split('\n')
     .filter((line) => line.startsWith('| `'))
     .map((line) => line.split(/(?<!\\)\|/).map((cell) => cell.trim()));

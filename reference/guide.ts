@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { asset } from '../src/assets.ts';
 import { SCOPES } from '../src/domain/api-key.ts';
 import { errorResponse } from '../src/http/error-records.ts';
 import { type Html, html, icon } from '../src/http/pages/html.ts';
@@ -114,18 +114,14 @@ export function idsSection(): Html {
 </div></section>`;
 }
 
-const GUIDES = new URL('./guides/', import.meta.url);
-/** In the npm package, beside the contracts. */
-const CHANGELOG = new URL('../docs/contract-changelog.md', import.meta.url);
-
 /** A section that is written in Markdown. */
 export function guideSection(id: 'pagination' | 'retries' | 'webhooks'): Html {
-  return textSection(id, readFileSync(new URL(`${id}.md`, GUIDES), 'utf8'));
+  return textSection(id, asset(`reference/guides/${id}.md`));
 }
 
 /** The changes of the contract by version. Its links to other documents are text here, and its headings are below that of the section. */
 export function changelogSection(): Html {
-  const text = readFileSync(CHANGELOG, 'utf8');
+  const text = asset('docs/contract-changelog.md');
   const body = text.slice(text.search(/^## /m)).replaceAll(/^#/gm, '##');
   return textSection('changelog', body.replaceAll(/\[([^\]]+)\]\((?!https?:|#)[^)]*\)/g, '$1'));
 }

@@ -19,7 +19,9 @@ export async function packClient(): Promise<Buffer> {
     const compiler = join(ROOT, 'node_modules/typescript/bin/tsc');
     const args = [compiler, '-p', join(ROOT, 'client'), '--outDir', join(folder, 'dist')];
     await run(process.execPath, args, { timeout: LIMIT_MS });
-    await run('npm', ['pack', '--ignore-scripts', '--silent'], { cwd: folder, timeout: LIMIT_MS });
+    // npm gives the settings of an "npm pack" that has started this one to it, too: the folder is named.
+    const packing = ['pack', '--ignore-scripts', '--silent', '--pack-destination', folder];
+    await run('npm', packing, { cwd: folder, timeout: LIMIT_MS });
     const tarball = (await readdir(folder)).find((name) => name.endsWith('.tgz'))!;
     return await readFile(join(folder, tarball));
   } finally {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { asset } from '../src/assets.ts';
 import { addFiles, digestOf, securityHeaders, stylesOf } from '../src/http/pages/files.ts';
 import { Html, html } from '../src/http/pages/html.ts';
 import type { FixedFile } from '../src/http/request/fixed-response.ts';
@@ -7,7 +7,7 @@ import { type Documented, type Live, referencePage } from './page.ts';
 import { postmanCollection } from './postman.ts';
 
 const PATH = '/reference';
-const STYLES = new URL('./reference.css', import.meta.url);
+const STYLES = 'reference/reference.css';
 const SCRIPTS = ['reference.js', 'find.js', 'try-it.js', 'exact-json.js'];
 
 /**
@@ -21,7 +21,7 @@ export function addReference(
 ): void {
   const scripts = SCRIPTS.map((name) => ({
     name,
-    source: readFileSync(new URL(`./browser/${name}`, import.meta.url), 'utf8'),
+    source: asset(`reference/browser/${name}`),
   }));
   const styles = stylesOf(STYLES);
   const digest = digestOf([styles, ...scripts.map(({ source }) => source)]);

@@ -1,22 +1,22 @@
-import { readFileSync } from 'node:fs';
 import packageJson from '../package.json' with { type: 'json' };
+import { asset } from './assets.ts';
 
 /** Release version, as in package.json and CHANGELOG.md. The contract is versioned separately. */
 export const VERSION = packageJson.version;
 
 /** Abbreviated id of the commit that is checked out, or that the npm package was built from; otherwise "unknown". */
-export const COMMIT = read('../commit')?.trim() ?? checkedOut() ?? 'unknown';
+export const COMMIT = read('commit')?.trim() ?? checkedOut() ?? 'unknown';
 
 function read(path: string): string | undefined {
   try {
-    return readFileSync(new URL(path, import.meta.url), 'utf8');
+    return asset(path);
   } catch {
     return undefined;
   }
 }
 
 function checkedOut(): string | undefined {
-  const git = (path: string) => read(`../.git/${path}`);
+  const git = (path: string) => read(`.git/${path}`);
   const head = git('HEAD')?.trim() ?? '';
   const name = /^ref: (.+)$/.exec(head)?.[1];
   const packed = git('packed-refs')?.split('\n') ?? [];

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { asset } from '../assets.ts';
 import { type Engine, StoreNotUsable } from './store.ts';
 
 /** Differences that are listed; a foreign or broken schema can have any number. */
@@ -37,8 +37,7 @@ export function expectNothingMissing(differences: readonly string[]): void {
 }
 
 export function expectedSchema(engine: Engine['name']): string[] {
-  const path = new URL(`migrations/schema.${engine}.txt`, import.meta.url);
-  return readFileSync(path, 'utf8').trim().split('\n');
+  return asset(`src/store/migrations/schema.${engine}.txt`).trim().split('\n');
 }
 
 /** The kind of relation that has the name of a table. */

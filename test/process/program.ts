@@ -11,6 +11,9 @@ import { temporaryFolder } from '../temporary.ts';
 
 export const PROGRAM = fileURLToPath(new URL('../../bin/store-orders.js', import.meta.url));
 
+/** An executable to be tested, as its path: every command is then a process of it. By default, the program is that of the clone. */
+const EXECUTABLE = process.env.STORE_ORDERS_EXECUTABLE;
+
 /** A run that takes longer is killed by default; its exit code is then null. */
 const RUN_LIMIT_MS = 100_000;
 
@@ -28,6 +31,8 @@ export interface RunOptions {
   readonly wrapper?: readonly string[];
   /** The Node.js and the program; by default those of the tests. */
   readonly program?: readonly [node: string, path: string];
+  /** An executable in their place. */
+  readonly executable?: string;
   /** When a run in a process of its own is killed; after RUN_LIMIT_MS by default. */
   readonly limitMs?: number;
 }
@@ -36,8 +41,10 @@ export interface RunOptions {
 function start(args: readonly string[], options: RunOptions): ChildProcess {
   const { PATH, HOME, TMPDIR } = process.env;
   const { env = {}, nodeFlags = [], wrapper = [], program } = options;
+  const executable = options.executable ?? (program === undefined ? EXECUTABLE : undefined);
   const [node, path] = program ?? [process.execPath, PROGRAM];
-  const [command, ...rest] = [...wrapper, node, ...nodeFlags, path, ...args];
+  const started = executable === undefined ? [node, ...nodeFlags, path] : [executable];
+  const [command, ...rest] = [...wrapper, ...started, ...args];
   return spawn(command!, rest, {
     env: { PATH, HOME, TMPDIR, ...env } as NodeJS.ProcessEnv,
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -57,8 +64,9 @@ export function spawnProgram(t: TestContext, args: readonly string[]): ChildProc
 
 /** Runs a command until it ends: in this process or, where that matters, in one of its own. */
 export async function run(args: readonly string[], options: RunOptions = {}): Promise<Result> {
-  const { nodeFlags, wrapper, program, input, env = {} } = options;
-  const needsProcess = args[0] === 'serve' || (nodeFlags ?? wrapper ?? program) !== undefined;
+  const { nodeFlags, wrapper, program, executable = EXECUTABLE, input, env = {} } = options;
+  const asksForProcess = (nodeFlags ?? wrapper ?? program ?? executable) !== undefined;
+  const needsProcess = args[0] === 'serve' || asksForProcess;
   if (needsProcess) return runInOwnProcess(args, options);
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const [out, err] = [collect(stdout), collect(stderr)];

@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { load } from 'js-yaml';
 import { type OpenApi, resolved, scopeOf } from '../../../protocol/openapi.ts';
+import { asset } from '../../assets.ts';
 import { SCOPES, type Scope } from '../../domain/api-key.ts';
 import type { HeaderList } from '../error-records.ts';
 import type { Exchange, RouteHandler } from '../request/exchange.ts';
@@ -54,10 +54,7 @@ export class Contract {
 
   private constructor(version: Version) {
     this.version = version;
-    this.source = readFileSync(
-      new URL(`../../../contract/${version}.yaml`, import.meta.url),
-      'utf8',
-    );
+    this.source = asset(`contract/${version}.yaml`);
     this.document = load(this.source) as OpenApi;
     this.#operations = operationsOf(this.document, version);
   }

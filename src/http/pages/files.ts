@@ -1,11 +1,9 @@
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { asset } from '../../assets.ts';
 import type { HeaderList } from '../error-records.ts';
 import { addFixed, addRedirect, type FixedFile } from '../request/fixed-response.ts';
 import type { Router } from '../request/router.ts';
 import { MARK } from './html.ts';
-
-const BASE_STYLES = new URL('./base.css', import.meta.url);
 
 /** Adds the files of a page, which need no API key. */
 export function addFiles(router: Router, files: readonly FixedFile[], headers: HeaderList): void {
@@ -33,9 +31,9 @@ export function securityHeaders(markupBy: readonly string[]): HeaderList {
   ];
 }
 
-/** Returns the styles of a page, after base.css. */
-export function stylesOf(...files: readonly URL[]): string {
-  return [BASE_STYLES, ...files].map((file) => readFileSync(file, 'utf8')).join('');
+/** Returns the styles of a page, after base.css. @param files from the root */
+export function stylesOf(...files: readonly string[]): string {
+  return ['src/http/pages/base.css', ...files].map(asset).join('');
 }
 
 /** Adds the icon of the pages, and redirects browsers from typed paths to the page. */

@@ -8,8 +8,8 @@ import { readableLocation, readDatabase, SQLITE, sqlitePath } from './database/c
 import { withOpenErrors } from './database/errors.ts';
 import { allMigrations, missingMigrations } from './database/schema.ts';
 import { copySqlite } from './maintenance/backup.ts';
+import { rotateInThread } from './maintenance/backup-in-thread.ts';
 import { latestBackup } from './maintenance/backup-rotation.ts';
-import { rotateInThread } from './maintenance/backup-thread.ts';
 import { checkSqlite } from './maintenance/check.ts';
 import { openSqliteSource, openSqliteTarget, whileSqliteMoved } from './maintenance/copy.ts';
 import { diagnoseSqlite } from './maintenance/diagnose.ts';

@@ -1,14 +1,11 @@
 import { once } from 'node:events';
-import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import type { Worker } from 'node:worker_threads';
+import { startThread } from '../../assets.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import type { OpenOptions } from '../open-options.ts';
 import { StoreUnavailable } from '../store.ts';
 import { errorOf, type Failure } from './database/errors.ts';
 import type { Answer, Loss, Progress, Ready, Request, WriterData } from './writer-thread.ts';
-
-/** A .ts file in a clone, a .js file in the npm package. */
-const WRITER_THREAD = new URL(`./writer-thread${extname(import.meta.filename)}`, import.meta.url);
 
 interface Pending {
   readonly resolve: (answer: Answer) => void;
@@ -29,7 +26,7 @@ export class WriterClient {
   #isOpen = false;
 
   private constructor(data: WriterData, { onLoss, onWaiting }: WriterListeners) {
-    this.#worker = new Worker(WRITER_THREAD, { workerData: data });
+    this.#worker = startThread('writer-thread', data);
     this.#worker.on('message', (message: Answer | Loss | Progress) => {
       if ('loss' in message) onLoss(errorOf(message.loss));
       else if ('waiting' in message) onWaiting?.(message.waiting);

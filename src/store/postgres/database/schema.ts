@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
+import { asset, assetsIn } from '../../../assets.ts';
 import { olderSchema } from '../../expected-schema.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import { watchBlockers } from './blockers.ts';
@@ -19,10 +19,8 @@ const FIRST_PAUSE_MS = 500;
 const LONGEST_PAUSE_MS = 15_000;
 const MIGRATION_LIMIT_MS = 600_000;
 
-const FOLDER = new URL('../../migrations/', import.meta.url);
-const MIGRATIONS = readdirSync(FOLDER)
-  .filter((name) => name.endsWith('.postgres.sql'))
-  .sort();
+const FOLDER = 'src/store/migrations';
+const MIGRATIONS = assetsIn(FOLDER).filter((name) => name.endsWith('.postgres.sql'));
 
 export const KNOWN_MIGRATIONS = MIGRATIONS.length;
 
@@ -157,7 +155,7 @@ interface MigrationText {
 }
 
 function textOf(name: string): MigrationText {
-  return { name, sql: readFileSync(new URL(name, FOLDER), 'utf8') };
+  return { name, sql: asset(`${FOLDER}/${name}`) };
 }
 
 /** Runs migrations in one transaction, and retries until they get all of their locks in time. */

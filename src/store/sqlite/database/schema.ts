@@ -1,5 +1,5 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
+import { asset, assetsIn } from '../../../assets.ts';
 import { olderSchema } from '../../expected-schema.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import { retryWhileBusy } from './connection.ts';
@@ -10,10 +10,8 @@ const APPLICATION_ID = 0x53544f52n;
 /** How long to wait for another process's migration, which takes some seconds for millions of orders. No client waits during startup. */
 export const MIGRATION_WAIT_MS = 60_000;
 
-const FOLDER = new URL('../../migrations/', import.meta.url);
-const MIGRATIONS = readdirSync(FOLDER)
-  .filter((name) => name.endsWith('.sqlite.sql'))
-  .sort();
+const FOLDER = 'src/store/migrations';
+const MIGRATIONS = assetsIn(FOLDER).filter((name) => name.endsWith('.sqlite.sql'));
 
 export const KNOWN_MIGRATIONS = MIGRATIONS.length;
 
@@ -62,7 +60,7 @@ export function migrate(
   try {
     // Read again: another process may have migrated while this one waited.
     for (const name of missingMigrations(db)) {
-      db.exec(readFileSync(new URL(name, FOLDER), 'utf8'));
+      db.exec(asset(`${FOLDER}/${name}`));
     }
     db.exec(
       `PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`,

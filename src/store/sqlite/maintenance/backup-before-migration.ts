@@ -6,8 +6,8 @@ import { readableLocation, readDatabase, retryWhileBusy } from '../database/conn
 import { isBusy, storeError } from '../database/errors.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
 import { timeForName } from './backup.ts';
+import { backupInThread } from './backup-in-thread.ts';
 import { pathDigest } from './backup-rotation.ts';
-import { backupInThread } from './backup-thread.ts';
 
 /** How long to wait while another process prevents reading. */
 const BUSY_MS = 1_000;

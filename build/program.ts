@@ -1,0 +1,52 @@
+// What the npm package and the executable consist of: the program as JavaScript, and the files that it reads.
+import { cpSync, globSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type BuildOptions, buildSync } from 'esbuild';
+import { bundle } from '../console/bundle.ts';
+import { packClient } from '../reference/pack-client.ts';
+import { COMMIT } from '../src/version.ts';
+
+export const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** The modules that run in threads of their own, by the names that src/assets.ts starts them with. */
+export const THREADS = {
+  'writer-thread': 'src/store/sqlite/writer-thread.ts',
+  'backup-thread': 'src/store/sqlite/maintenance/backup-thread.ts',
+} as const;
+
+/** The files that the program reads, besides those that are made. */
+const READ = [
+  ...['contract/*.yaml', 'src/store/migrations/*', 'src/http/pages/base.css', 'console/styles/*'],
+  ...['reference/reference.css', 'reference/browser/*.js', 'reference/guides/*'],
+  ...['docs/errors.md', 'docs/contract-changelog.md'],
+];
+
+/** For Node.js 24, the oldest that the program needs. */
+export const BUNDLED = {
+  ...{ bundle: true, format: 'esm', platform: 'node', target: 'node24', logLevel: 'warning' },
+  absWorkingDir: ROOT,
+  // Only a clone makes the script of the console and the package of the client.
+  external: ['./bundle.ts', './pack-client.ts'],
+} as const satisfies BuildOptions;
+
+/** Writes the files that the program reads to a folder, under their paths in the repository. */
+export async function writeAssets(folder: string): Promise<void> {
+  rmSync(folder, { recursive: true, force: true });
+  for (const path of globSync(READ, { cwd: ROOT })) cpSync(join(ROOT, path), join(folder, path));
+  mkdirSync(join(folder, 'console/browser'), { recursive: true });
+  writeFileSync(join(folder, 'console/browser/main.js'), bundle());
+  writeFileSync(join(folder, 'client.tgz'), await packClient());
+  writeFileSync(join(folder, 'commit'), COMMIT);
+}
+
+/** Writes the program to src/ in a folder; it imports its dependencies from node_modules. */
+export function writeProgram(folder: string): void {
+  buildSync({
+    ...BUNDLED,
+    packages: 'external',
+    splitting: true,
+    entryPoints: { main: 'src/main.ts', ...THREADS },
+    outdir: join(folder, 'src'),
+  });
+}
