@@ -5,6 +5,8 @@ import { addFixed } from '../src/http/request/fixed-response.ts';
 import type { Router } from '../src/http/request/router.ts';
 
 const PATH = '/client.tgz';
+/** When a failed attempt to pack is repeated: it takes seconds, and requests here need no key. */
+const AGAIN_MS = 60_000;
 /** What a clone needs to pack the client, at the first request. */
 const COMPILER = '../node_modules/typescript/';
 
@@ -12,9 +14,17 @@ const COMPILER = '../node_modules/typescript/';
 export function addClientPackage(router: Router): void {
   if (IS_CLONE && !existsSync(new URL(COMPILER, import.meta.url))) return;
   let packing: Promise<Buffer> | undefined;
-  // One attempt: packing takes seconds, and requests here need no key.
-  const packed = () =>
-    (packing ??= IS_CLONE ? packedNow() : Promise.resolve(assetBytes('client.tgz')));
+  const packed = () => {
+    if (packing === undefined) {
+      packing = IS_CLONE ? packedNow() : Promise.resolve(assetBytes('client.tgz'));
+      packing.catch(() => {
+        setTimeout(() => {
+          packing = undefined;
+        }, AGAIN_MS).unref();
+      });
+    }
+    return packing;
+  };
   addFixed(router, { path: PATH, type: 'application/gzip', make: packed }, [
     ...['content-disposition', 'attachment; filename="store-orders-client.tgz"'],
   ]);

@@ -100,10 +100,15 @@ function withVariables(text: string, idOf: (name: string) => string): string {
   return text.replaceAll(ORDER, () => `{"id":${idOf(IDS_IN_BODY[index++]!)}}`);
 }
 
-/** Returns the body that a form begins with: the example without ids; empty if the body is optional. */
+/**
+ * Returns the body that a form begins with: the example without ids, and without times that would be recorded as they are; empty if the body is
+ * optional.
+ */
 export function bodyToEdit(operation: Operation): string {
   const body = bodyOf(operation);
-  return body === undefined ? '' : toJson(body, 2).replaceAll(ORDER, '{ "id":  }');
+  if (body === undefined) return '';
+  const fields = Object.entries(body as object).filter(([name]) => name !== 'shippedAt');
+  return toJson(Object.fromEntries(fields), 2).replaceAll(ORDER, '{ "id":  }');
 }
 
 /** Returns the target of a call, with the query parameters that are required. */

@@ -1,6 +1,7 @@
 import { toJson } from '../protocol/exact-json.ts';
 import type { OpenApi, Operation, Parameter } from '../protocol/openapi.ts';
 import { resolved } from '../protocol/openapi.ts';
+import { bodyToEdit } from './examples.ts';
 import type { Documented } from './page.ts';
 
 /** The schema of the file: https://schema.postman.com/collection/json/v2.1.0/draft-07/collection.json */
@@ -45,7 +46,7 @@ function requestOf(
     resolved<Parameter>(document, each),
   );
   const partOf = (where: string) => parameters.filter((each) => each.in === where);
-  const example = operation.requestBody?.content['application/json']?.example;
+  const body = bodyToEdit(operation);
   const segments = `${version}${path}`.replaceAll(/\{(\w+)\}/g, ':$1').split('/');
   const query = partOf('query').map((each) => ({
     ...described(each),
@@ -61,7 +62,7 @@ function requestOf(
     request: {
       method: method.toUpperCase(),
       description: operation.description ?? '',
-      header: example === undefined ? headers : [...headers, type],
+      header: body === '' ? headers : [...headers, type],
       url: {
         raw: `{{root}}/${segments.join('/')}`,
         host: ['{{root}}'],
@@ -73,7 +74,7 @@ function requestOf(
           description,
         })),
       },
-      ...(example !== undefined && { body: { mode: 'raw', raw: withoutIds(toJson(example, 2)) } }),
+      ...(body !== '' && { body: { mode: 'raw', raw: body } }),
     },
   };
 }
@@ -83,5 +84,3 @@ function described({ name, example, description = '' }: Parameter) {
   const value = name === 'Idempotency-Key' ? '{{$guid}}' : String(example ?? '');
   return { key: name, value, description };
 }
-
-const withoutIds = (text: string) => text.replaceAll(/\{\s*"id":[^}]*\}/g, '{ "id":  }');

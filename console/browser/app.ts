@@ -53,6 +53,8 @@ export class App {
   readonly #changing: Changing;
   readonly #placing: Placing;
   readonly #tabs: OtherTabs;
+  /** Ends the latest attempt to sign in, and its session. */
+  #signingIn: AbortController | undefined;
   #resumeTimer: ReturnType<typeof setTimeout> | undefined;
   /** The day that is "today" in the view, in the user's time zone. */
   #day = today().getTime();
@@ -220,15 +222,16 @@ export class App {
     toggleColumn: (column) => () => {
       const before = hiddenIn(this.#screen.state);
       const hidden = COLUMNS.filter((each) => before.includes(each) !== (each === column));
-      this.#prefer({ hidden });
-      // In the address, so that views and links have the columns.
-      this.#go({ ...this.#screen.state.view, without: hidden });
+      const { view } = this.#screen.state;
+      // The columns of a link or of a named view are not those of the user.
+      if (view.without === undefined) this.#prefer({ hidden });
+      else this.#go({ ...view, without: hidden });
     },
     setCompact: (isCompact) => () => this.#prefer({ isCompact }),
     setShortcuts: (event) =>
       this.#prefer({ hasShortcuts: (event.currentTarget as HTMLInputElement).checked }),
     exportCsv: () => void exportCsv(this.#screen),
-    exportSelected: () => void exportCsv(this.#screen, [...this.#screen.state.selected.keys()]),
+    exportSelected: () => void exportCsv(this.#screen, this.#screen.state.selected),
     print: (paper) => () => void printSelected(this.#screen, paper),
     exportActivity: () => exportActivity(this.#screen),
     stopExport: () => this.#screen.change((state) => (state.exported = undefined)),
@@ -364,21 +367,28 @@ export class App {
   async #signIn(key: string): Promise<void> {
     const screen = this.#screen;
     if (screen.state.isSigningIn) return;
+    const ending = new AbortController();
+    this.#signingIn = ending;
     screen.change((state) => {
       state.isSigningIn = true;
       // While the known key is tried, the reason of the last failure stays visible.
       if (!state.isResuming) state.signInProblem = undefined;
     });
     try {
-      const query = orderQuery(screen.state.view);
-      const { session, firstPage } = await signIn(key, this.#root, query);
+      const asked = screen.state.view;
+      const keyed = { apiKey: key, root: this.#root };
+      const { session, firstPage } = await signIn(keyed, orderQuery(asked), ending);
       screen.change((state) =>
         Object.assign(state, { session, isSigningIn: false, isResuming: false }),
       );
       await screen.focus('h1');
-      await this.#show(screen.state.view, firstPage);
+      const { view } = screen.state;
+      const isSame = listOf(asked) === listOf(view);
+      await this.#show(view, { isFirst: true, firstPage: isSame ? firstPage : undefined });
       this.#placing.resume();
     } catch (error) {
+      // Given up meanwhile.
+      if (this.#signingIn !== ending) return;
       if (isSignedOut(error)) this.#signOut('This key is not valid.');
       else {
         const signInProblem = inWords(error);
@@ -390,6 +400,8 @@ export class App {
   #signOut(signInProblem: string | undefined): void {
     forgetKey();
     clearTimeout(this.#resumeTimer);
+    this.#signingIn?.abort();
+    this.#signingIn = undefined;
     this.#screen.state.session?.ending.abort();
     this.#list.stop();
     const { isWide, isNarrow, view } = this.#screen.state;
@@ -423,28 +435,39 @@ export class App {
     void this.#show(view);
   }
 
-  /** @param firstPage of the list, if it is the first view of the session */
-  async #show(asked: View, firstPage?: Promise<OrderPage>): Promise<void> {
-    const isFirst = firstPage !== undefined;
+  /**
+   * @param isFirst whether it is the first view of the session
+   * @param firstPage of the list, if it is being read
+   */
+  async #show(
+    asked: View,
+    {
+      isFirst = false,
+      firstPage,
+    }: { readonly isFirst?: boolean; readonly firstPage?: Promise<OrderPage> | undefined } = {},
+  ): Promise<void> {
     const { view: before, session } = this.#screen.state;
-    const { follow = false, webhooks = false } = session?.may ?? {};
+    if (session === undefined) {
+      this.#screen.change((state) => Object.assign(state, { view: asked }));
+      return;
+    }
+    const { follow, webhooks } = session.may;
     const isOffered = { orders: true, activity: follow, webhooks }[asked.page];
     const view: View = isOffered ? asked : { ...asked, page: 'orders' };
     this.#screen.change((state) => Object.assign(state, { view }));
     const isOtherPage = isFirst || before.page !== view.page;
     if (isOtherPage || before.days !== view.days) void readActivity(this.#screen);
     if (isOtherPage) void readWebhooks(this.#screen);
-    if (session?.may.read !== true) {
+    if (!session.may.read) {
       this.#screen.change((state) => Object.assign(state, { live: 'off' }));
       return;
     }
     const isOther = isFirst || listOf(before) !== listOf(view);
     const reading = isOther ? this.#list.read({ firstPage }) : undefined;
-    if (isFirst || before.order !== view.order) {
-      // A dialog about another order is closed.
-      this.#screen.change((state) => (state.dialog = undefined));
-      await showDetails(this.#screen, before.order);
-    }
+    const isOtherOrder = isFirst || before.order !== view.order;
+    // A dialog belongs to the list and the order below it.
+    if (isOther || isOtherOrder) this.#screen.change((state) => (state.dialog = undefined));
+    if (isOtherOrder) await showDetails(this.#screen, before.order);
     await reading;
     const isSorted = !isFirst && before.sorting !== view.sorting;
     if (isSorted) await this.#screen.focus('th[aria-sort$="scending"] a');

@@ -80,20 +80,26 @@ export interface SignedIn {
 /**
  * Signs in with one round trip: the requests are sent together, those that the key may not make in vain.
  * @param query of the list that is shown first
- * @throws AuthenticationError; TypeError for a key with characters that no key has; errors of the connection
+ * @param ending of the session, also before it has begun
+ * @throws AuthenticationError; TypeError for a key with characters that no key has; errors of the connection; what `ending` has
  */
-export async function signIn(apiKey: string, root: string, query: OrderQuery): Promise<SignedIn> {
+export async function signIn(
+  { apiKey, root }: { readonly apiKey: string; readonly root: string },
+  query: OrderQuery,
+  ending: AbortController,
+): Promise<SignedIn> {
   const client = new StoreOrders({ baseUrl: root, apiKey });
-  const ending = new AbortController();
   const options = { signal: ending.signal };
   const firstPage = client.listOrders(query, options);
   // It is handled where the list is shown.
   firstPage.catch(() => {});
   const store = client.getStore(options).catch(() => undefined);
   try {
-    const key = await client.getKey();
+    const key = await client.getKey(options);
     const can = (scope: string) => key.scopes.includes(scope);
     const time = can('orders:read') ? (await store)?.time : undefined;
+    // Signed out meanwhile, perhaps with another key after that.
+    ending.signal.throwIfAborted();
     if (time !== undefined) compareClocks(time);
     sessionStorage.setItem(STORED, apiKey);
     const may = {

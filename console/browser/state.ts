@@ -61,7 +61,7 @@ export interface State {
   /** Orders that another key has changed just now. */
   changed: Set<bigint>;
   /** The progress of selecting all orders that match. */
-  selecting: { readonly count: number; readonly ending: AbortController } | undefined;
+  selecting: (Reading & { readonly count: number }) | undefined;
   bulk: Bulk | undefined;
   dialog: Dialog | undefined;
   toast: Toast | undefined;
@@ -75,6 +75,13 @@ export interface State {
   /** Undefined unless the view shows the activity. */
   activity: ActivityState | undefined;
   webhooks: WebhooksState | undefined;
+}
+
+/** A read of orders that are to be selected. */
+interface Reading {
+  readonly ending: AbortController;
+  /** Orders that have been cancelled or shipped since it began. */
+  readonly ended: Set<bigint>;
 }
 
 /** The order whose details are open. */
@@ -165,9 +172,7 @@ export interface PastedList {
   readonly text: string;
   /** Whether numbers are references, not ids. */
   readonly areReferences: boolean;
-  readonly looking:
-    | { readonly done: number; readonly of: number; readonly ending: AbortController }
-    | undefined;
+  readonly looking: (Reading & { readonly done: number; readonly of: number }) | undefined;
   readonly problem: string | undefined;
   /** What was found, unless all of it was selected. */
   readonly outcome:

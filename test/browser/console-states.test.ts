@@ -353,3 +353,12 @@ test('a key that may not read has the frame of every page', async (t) => {
   const [heading, key] = [await box('h1'), await box('.who')];
   assert.ok(heading.x >= 16 && key.x + key.width > width - 40);
 });
+
+test('the first order of an empty store appears by itself', async (t) => {
+  const service = await startService(t);
+  const { page } = await signedIn(t, browser, service);
+  await page.getByText('No orders yet').waitFor();
+  await live(page);
+  await place(service.store, pending(1n));
+  await row(page, 1).waitFor();
+});

@@ -4,7 +4,7 @@ import type { Browser } from 'playwright-core';
 import { entriesIn } from '../../console/browser/list/address.ts';
 import { pending, place, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
-import { row, signedIn } from './console-page.ts';
+import { live, row, signedIn } from './console-page.ts';
 import { accessibilityFindings } from './page.ts';
 
 let browser: Browser;
@@ -20,6 +20,10 @@ test('the entries of a list are its lines and cells; of one line, what commas or
   assert.deepEqual(entriesIn('1 2  3'), ['1', '2', '3']);
   assert.deepEqual(entriesIn('A-1'), ['A-1']);
   assert.deepEqual(entriesIn(' \n '), []);
+  assert.deepEqual(entriesIn('1,000'), ['1,000']);
+  assert.deepEqual(entriesIn('order 7'), ['order 7']);
+  // Not orders 1 and 2.
+  assert.deepEqual(entriesIn('1,000,2,000'), ['1,000,2,000']);
 });
 
 test('a pasted list of ids and references selects what is pending, and names the rest', async (t) => {
@@ -99,4 +103,77 @@ test('a change of more than 1,000 orders is confirmed by their number', async (t
   await confirm.click();
   await page.getByText('1,001 cancelled').waitFor();
   assert.deepEqual(problems, []);
+});
+
+test('a lookup ends with its dialog, also by the button Back, and selects nothing', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n));
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 1).waitFor();
+  await page.getByRole('link', { name: /^Pending/ }).click();
+  await row(page, 1).waitFor();
+  const held = Promise.withResolvers<void>();
+  await page.route('**/v2/store/orders/1', async (route) => {
+    await held.promise;
+    await route.continue().catch(() => {});
+  });
+  await page.getByRole('button', { name: 'Select a list' }).click();
+  await page.getByLabel(/^Ids or references/).fill('1\n2');
+  await page.getByRole('button', { name: 'Select', exact: true }).click();
+  await page.getByText('Looking up').waitFor();
+  await page.evaluate('history.back()');
+  await page.getByRole('dialog', { name: 'Select the orders' }).waitFor({ state: 'detached' });
+  held.resolve();
+  await page.getByLabel('Select order 2').check();
+  await page.getByText('1 selected').waitFor();
+});
+
+test('an order that ships during the lookup is not selected', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n));
+  const { page } = await signedIn(t, browser, service);
+  await live(page);
+  const held = Promise.withResolvers<void>();
+  await page.route('**/v2/store/orders/2', async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Select a list' }).click();
+  await page.getByLabel(/^Ids or references/).fill('1\n2');
+  await page.getByRole('button', { name: 'Select', exact: true }).click();
+  await page.getByText('Looking up 1 of 2').waitFor();
+  await service.store.apply([{ type: 'ship', id: 1n }]);
+  await row(page, 1).getByText('Shipped').waitFor();
+  held.resolve();
+  await page.getByText('1 order selected.').waitFor();
+  await page.getByText('changed meanwhile').waitFor();
+});
+
+test('orders of a list that do not match are not counted as matching', async (t) => {
+  const service = await startService(t);
+  for (let from = 1; from <= 60; from += 30) {
+    const all = Array.from({ length: 30 }, (_, index) => ({
+      ...pending(BigInt(from + index)),
+      petId: 5n,
+    }));
+    await place(service.store, ...all);
+  }
+  await place(service.store, { ...pending(100n), petId: 6n });
+  const { page } = await signedIn(t, browser, service, { search: '?pet=5' });
+  await row(page, 60).waitFor();
+  await page.getByRole('button', { name: 'Select a list' }).click();
+  await page.getByLabel(/^Ids or references/).fill('100');
+  await page.getByRole('button', { name: 'Select', exact: true }).click();
+  await page.getByText('1 selected').waitFor();
+  await page.getByLabel('Select all pending orders on this page').check();
+  await page
+    .getByText(
+      'All 50 pending orders on this page are selected. 1 order that does not match is selected, too.',
+    )
+    .waitFor();
+  await page.getByRole('button', { name: 'Select all 60 that match' }).click();
+  await page
+    .getByText('All 60 pending orders that match are selected. 1 order that does')
+    .waitFor();
+  await page.getByText('61 selected').waitFor();
 });

@@ -24,7 +24,9 @@ export async function selectMatching(screen: Screen): Promise<void> {
   if (session === undefined || selecting !== undefined) return;
   const ending = new AbortController();
   const signal = AbortSignal.any([session.ending.signal, ending.signal]);
-  const show = (count: number) => screen.change((state) => (state.selecting = { count, ending }));
+  const ended = new Set<bigint>();
+  const show = (count: number) =>
+    screen.change((state) => (state.selecting = { count, ending, ended }));
   const query = { ...orderQuery(view), status: 'pending', limit: 500 } as const;
   const found: OrderRecord[] = [];
   let isCut = false;
@@ -36,8 +38,10 @@ export async function selectMatching(screen: Screen): Promise<void> {
       isCut = found.length >= MOST_SELECTED;
       if (isCut) break;
     }
-    const kept = found.slice(0, MOST_SELECTED).map((order) => [order.id, order] as const);
-    screen.change((state) => (state.selected = new Map(kept)));
+    const kept = found.slice(0, MOST_SELECTED).filter(({ id }) => !ended.has(id));
+    screen.change(({ selected }) => {
+      for (const order of kept) if (selected.size < MOST_SELECTED) selected.set(order.id, order);
+    });
     if (isCut) screen.toast(`The first ${ordersText(MOST_SELECTED)} are selected`);
   } catch (error) {
     const problem = signal.aborted ? undefined : screen.problemOf(session, error);

@@ -224,12 +224,18 @@ export function parseWrittenId(text: string): bigint | undefined {
 export const isWrittenPet = (text: string): boolean =>
   WRITTEN_ID.exec(text.trim())?.[1]?.toLowerCase() === 'pet';
 
-/** Returns the different entries of a list of ids or references: its lines and cells; of a single line, what commas or blanks separate. */
+/** Returns the different entries of a list of ids or references: its lines and cells; of a single line, what commas or blanks separate, unless ids may have
+ * commas in them: 1,000,2,000 is one entry, which is not found.
+ */
 export function entriesIn(text: string): string[] {
+  // 1,000 is one id.
+  if (parseWrittenId(text) !== undefined) return [text.trim()];
   const split = [/[\r\n\t]+/, /[,;]/, /\s+/]
     .map((separator) => text.split(separator).map((each) => each.trim()))
     .map((entries) => entries.filter((each) => each !== ''));
-  return [...new Set(split.find((entries) => entries.length > 1) ?? split[0])];
+  const isWritten = (entries: readonly string[]) => !entries.some((each) => /^0\d/.test(each));
+  const found = split.find((entries) => entries.length > 1 && isWritten(entries));
+  return [...new Set(found ?? split[0])];
 }
 
 /** Returns the number of orders with one of these statuses; of all orders without a status. */

@@ -54,9 +54,12 @@ function cellOf(value: bigint | boolean | string | undefined): string {
 
 /**
  * Writes the orders that match the filters to a file, without the columns that the user has left out, page by page; the browser keeps the parts on disk.
- * @param only ids; all orders if undefined
+ * @param only all orders if undefined
  */
-export async function exportCsv(screen: Screen, only?: readonly bigint[]): Promise<void> {
+export async function exportCsv(
+  screen: Screen,
+  only?: ReadonlyMap<bigint, OrderRecord>,
+): Promise<void> {
   const { session, exported } = screen.state;
   if (session === undefined || exported !== undefined) return;
   const hidden = hiddenIn(screen.state);

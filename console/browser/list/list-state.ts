@@ -32,18 +32,27 @@ export function showOrder(state: State, order: OrderRecord): void {
 
 /** Applies changes to the list: rows change in place, and new matches are counted. */
 export function applyChanges(state: State, changes: readonly Change[]): void {
+  for (const { order } of changes) {
+    if (order.status !== 'pending') endedMeanwhile(state, order.id);
+  }
   if (state.isLoading) {
     state.waiting.push(...changes);
     return;
   }
   const shown = new Set(state.orders.map(({ id }) => id));
   for (const { order } of changes) {
-    if (order.status !== 'pending') state.selected.delete(order.id);
     if (shown.has(order.id)) showOrder(state, order);
     const isNewer = !shown.has(order.id) && isShown(order, state.view) && isWithin(state, order);
     if (isNewer) state.newer.add(order.id);
     else state.newer.delete(order.id);
   }
+}
+
+/** An order that is selected, or about to be, is no longer pending. */
+function endedMeanwhile({ selected, selecting, dialog }: State, id: bigint): void {
+  selected.delete(id);
+  selecting?.ended.add(id);
+  if (dialog?.kind === 'pasted') dialog.looking?.ended.add(id);
 }
 
 /** Whether an order belongs to the pages that are shown, not to a later one. */

@@ -1,36 +1,45 @@
 import { NotFoundError, type OrderRecord } from '@store-orders/client';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
-import { orderQuery } from './address.ts';
+import { isShown, orderQuery } from './address.ts';
 
 /** Orders per request. */
 const PAGE = 500;
-/** Up to this many selected orders are read one by one: they can be anywhere in the store. */
+/** Up to this many selected orders of the list are read one by one, as are those that are not in the list. */
 const MAX_SINGLE = 1_000;
 /** Requests at once: a browser has six connections to a host, of which the stream of changes has one. */
 const AT_ONCE = 4;
 
 /**
  * Reads the orders that match the filters now, in the order of the list, page by page.
- * @param only ids; all orders if undefined
+ * @param only orders that were pending when they were selected; all orders if undefined
  * @throws errors of the client library
  */
 export async function* matchingOrders(
   { state }: Screen,
   session: Session,
-  only?: readonly bigint[],
+  only?: ReadonlyMap<bigint, OrderRecord>,
 ): AsyncGenerator<readonly OrderRecord[]> {
-  const left = new Set(only);
-  if (only === undefined || only.length > MAX_SINGLE) {
-    const query = { ...orderQuery(state.view), limit: PAGE };
-    const { signal } = session.ending;
-    for await (const { orders } of session.client.pages(query, { signal })) {
-      yield only === undefined ? orders : orders.filter(({ id }) => left.delete(id));
-      if (only !== undefined && left.size === 0) return;
+  const { view, orders: shownOrders } = state;
+  const { signal } = session.ending;
+  const query = { ...orderQuery(view), limit: PAGE };
+  if (only === undefined) {
+    for await (const { orders } of session.client.pages(query, { signal })) yield orders;
+    return;
+  }
+  const left = new Set(only.keys());
+  const inList = new Set(
+    [...only.values()].filter((each) => isShown(each, view)).map(({ id }) => id),
+  );
+  if (inList.size > MAX_SINGLE) {
+    const pending = { ...query, status: 'pending' } as const;
+    for await (const { orders } of session.client.pages(pending, { signal })) {
+      yield orders.filter(({ id }) => inList.delete(id) && left.delete(id));
+      if (inList.size === 0) break;
     }
   }
-  // Of many selected orders, what remains was selected by a list. Those that are shown come first, in their order.
-  const shown = state.orders.map(({ id }) => id).filter((id) => left.delete(id));
+  // Those that are shown come first, in their order.
+  const shown = shownOrders.map(({ id }) => id).filter((id) => left.delete(id));
   const ids = [...shown, ...left];
   for (let from = 0; from < ids.length; from += AT_ONCE) {
     yield await readOrders(session, ids.slice(from, from + AT_ONCE));

@@ -10,7 +10,7 @@ import { now } from '../clock.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
 import { filterOf, isFiltered, orderQuery } from './address.ts';
-import { addPage, applyChanges, endLoading } from './list-state.ts';
+import { addPage, applyChanges, endLoading, isEmptyStore } from './list-state.ts';
 
 /** Changes come in bursts; the counts are read once for each. */
 const COUNT_DELAY_MS = 300;
@@ -223,6 +223,9 @@ export class OrderList {
       applyChanges(state, changes);
       for (const id of tinted) state.changed.add(id);
     });
+    // Nothing is under the pointer that could move.
+    if (isEmptyStore(screen.state) && screen.state.newer.size > 0)
+      void this.read({ isOther: false });
     setTimeout(() => {
       screen.change(({ changed }) => {
         for (const id of tinted) changed.delete(id);

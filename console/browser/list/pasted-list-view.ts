@@ -13,7 +13,7 @@ export function pastedListDialog(list: PastedList, actions: Actions) {
       <div class="inner"><h2 id="ask">Select the orders of a list</h2>
         <label for="list">Ids or references, one on each line, up to ${count(MAX_ENTRIES)}</label>
         <textarea id="list" rows="8" spellcheck="false" autocomplete="off" dir="auto" autofocus ?readonly=${looking !== undefined} .value=${text} @input=${actions.editPasted}></textarea>
-        <label class="again"><input type="checkbox" .checked=${areReferences} @change=${actions.setAreReferences} /> Numbers are references, not ids</label>
+        <label class="again"><input type="checkbox" .checked=${areReferences} ?disabled=${looking !== undefined} @change=${actions.setAreReferences} /> Numbers are references, not ids</label>
         <div role="status">${outcome === undefined ? nothing : outcomeText(outcome)}</div>
         <div role="alert">${problem === undefined ? nothing : html`<p class="notice">${icon('warning')}<span>${problem}</span></p>`}</div>
       </div>
@@ -37,6 +37,6 @@ function outcomeText({ selected, missing, ended }: NonNullable<PastedList['outco
       ended.length === 0
         ? nothing
         : html`<p>${count(ended.length)} not pending:</p>
-      <ul class="results" tabindex="0" aria-label="Not pending">${ended.map(({ id, reference, status }) => html`<li><b class="number">${id}</b> ${reference === undefined ? nothing : html`<bdi>${reference}</bdi> `}${status}</li>`)}</ul>`
+      <ul class="results" tabindex="0" aria-label="Not pending">${ended.map(({ id, reference, status }) => html`<li><b class="number">${id}</b> ${reference === undefined ? nothing : html`<bdi>${reference}</bdi> `}${status === 'pending' ? 'changed meanwhile' : status}</li>`)}</ul>`
     }`;
 }

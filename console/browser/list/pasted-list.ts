@@ -23,21 +23,27 @@ export async function selectPasted(screen: Screen): Promise<void> {
     return;
   }
   const ending = new AbortController();
+  const ended = new Set<bigint>();
   const signal = AbortSignal.any([session.ending.signal, ending.signal]);
-  const show = (found: Partial<PastedList>) =>
-    screen.change((state) => {
-      if (state.dialog?.kind === 'pasted') state.dialog = { ...state.dialog, ...found };
-    });
   const found = new Map<string, readonly OrderRecord[]>();
-  show({ problem: undefined, outcome: undefined });
+  const looking = () => ({ done: found.size, of: entries.length, ending, ended });
+  const begun = { ...dialog, problem: undefined, outcome: undefined, looking: looking() };
+  screen.change((state) => (state.dialog = begun));
+  /** Whether the dialog is still open; it can be closed by a link or the button Back, too. */
+  const isOpen = () => {
+    const { dialog: open } = screen.state;
+    return open?.kind === 'pasted' && open.looking?.ending === ending;
+  };
+  const show = (fields: Partial<PastedList>) => {
+    if (!isOpen()) ending.abort();
+    else screen.change((state) => (state.dialog = { ...(state.dialog as PastedList), ...fields }));
+  };
   const left = [...entries];
   const lookUp = async () => {
     for (let entry = left.shift(); entry !== undefined; entry = left.shift()) {
-      show({ looking: { done: found.size, of: entries.length, ending } });
-      found.set(
-        entry,
-        await ordersOf(session, entry, { areReferences: dialog.areReferences, signal }),
-      );
+      const { areReferences } = dialog;
+      found.set(entry, await ordersOf(session, entry, { areReferences, signal }));
+      show({ looking: looking() });
     }
   };
   try {
@@ -45,15 +51,17 @@ export async function selectPasted(screen: Screen): Promise<void> {
   } catch (error) {
     ending.abort();
     const problem = screen.problemOf(session, error);
-    if (problem !== undefined)
+    if (problem !== undefined && isOpen())
       show({ looking: undefined, problem: `Nothing was selected. ${problem}` });
     return;
   }
+  if (!isOpen()) return;
   const all = new Map([...found.values()].flat().map((order) => [order.id, order]));
-  const pending = [...all.values()].filter(({ status }) => status === 'pending');
+  const isPending = ({ id, status }: OrderRecord) => status === 'pending' && !ended.has(id);
+  const pending = [...all.values()].filter(isPending);
   const outcome = {
     missing: entries.filter((entry) => found.get(entry)!.length === 0),
-    ended: [...all.values()].filter(({ status }) => status !== 'pending'),
+    ended: [...all.values()].filter((order) => !isPending(order)),
     selected: pending.length,
   };
   screen.change(({ selected }) => {

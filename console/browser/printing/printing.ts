@@ -17,8 +17,9 @@ export async function printSelected(screen: Screen, paper: Paper): Promise<void>
   }
   const found: OrderRecord[] = [];
   try {
-    const ids = [...selected.keys()];
-    for await (const orders of matchingOrders(screen, session, ids)) found.push(...orders);
+    // The selection can change meanwhile.
+    const only = new Map(selected);
+    for await (const orders of matchingOrders(screen, session, only)) found.push(...orders);
   } catch (error) {
     const problem = screen.problemOf(session, error);
     if (problem !== undefined) screen.toast(`Not printed. ${problem}`, true);

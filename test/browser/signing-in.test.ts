@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, Page, Route } from 'playwright-core';
+import { pending, place, startService } from '../http/harness.ts';
+import { startBrowser } from './chromium.ts';
+import { ids, row, signedIn, signIn } from './console-page.ts';
+
+let browser: Browser;
+before(async () => {
+  browser = await startBrowser();
+});
+after(() => browser.close());
+
+/** Holds the answers to getKey back. @returns waits for one, and lets it go on */
+async function holdKey(page: Page) {
+  const held: Route[] = [];
+  let onHeld = () => {};
+  await page.route('**/v2/key', (route) => {
+    held.push(route);
+    onHeld();
+  });
+  const next = async () => {
+    while (held.length === 0) await new Promise<void>((resolve) => (onHeld = resolve));
+    return held.shift()!;
+  };
+  return { next, end: () => page.unroute('**/v2/key') };
+}
+
+test('an attempt to sign in that was given up does not replace the session of another key', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const other = await service.newKey({ scopes: ['orders:read'] });
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 1).waitFor();
+  const key = await holdKey(page);
+  await page.reload();
+  const late = await key.next();
+  await page.evaluate("new BroadcastChannel('store-orders').postMessage({ type: 'signed-out' })");
+  await page.getByLabel('API key').waitFor();
+  await key.end();
+  await signIn(page, other);
+  await row(page, 1).waitFor();
+  await late.continue().catch(() => {});
+  // Another round trip, after which a late answer would have been handled.
+  await page.getByRole('link', { name: /^Shipped/ }).click();
+  await page.getByText('No order matches').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Place order' }).count(), 0);
+  const stored = await page.evaluate<string>("sessionStorage.getItem('store-orders-key')");
+  assert.equal(stored, other);
+});
+
+test('the first page is not shown under filters that were chosen while signing in', async (t) => {
+  const service = await startService(t);
+  await place(service.store, { ...pending(1n), petId: 5n }, { ...pending(2n), petId: 6n });
+  const { page } = await signedIn(t, browser, service, { search: '?pet=5' });
+  await row(page, 1).waitFor();
+  await page.getByRole('link', { name: 'Orders of pet 5' }).first().waitFor();
+  await page.goto(`${page.url().split('?')[0]}?pet=5`);
+  await row(page, 1).waitFor();
+  await page.evaluate("history.pushState(null, '', '?pet=6')");
+  const key = await holdKey(page);
+  await page.reload();
+  const held = await key.next();
+  await page.evaluate('history.back()');
+  await page.waitForURL('**?pet=5');
+  await held.continue();
+  await row(page, 1).waitFor();
+  assert.deepEqual(await ids(page), ['1']);
+});
