@@ -9,7 +9,8 @@ import { VERSION } from '../src/version.ts';
 import { BUNDLED, ROOT, THREADS, writeAssets } from './program.ts';
 
 const OUT = join(ROOT, 'release');
-const NAME = `store-orders-${VERSION}-${process.platform}-${process.arch}`;
+const SUFFIX = process.platform === 'win32' ? '.exe' : '';
+const NAME = `store-orders-${VERSION}-${process.platform}-${process.arch}${SUFFIX}`;
 
 /** For packages in the older module format, which "require" parts of Node.js. */
 const REQUIRE =
@@ -47,6 +48,8 @@ try {
   writeFileSync(file, JSON.stringify(config));
   mkdirSync(OUT, { recursive: true });
   execFileSync(process.execPath, [`--build-sea=${file}`], { stdio: 'inherit' });
+  // macOS runs no program without a signature.
+  if (process.platform === 'darwin') execFileSync('codesign', ['--sign', '-', config.output]);
   writeFileSync(join(OUT, `${NAME}.LICENSES`), licences(metafile));
   const digest = createHash('sha256').update(readFileSync(config.output)).digest('hex');
   writeFileSync(`${config.output}.sha256`, `${digest}  ${NAME}\n`);

@@ -44,5 +44,7 @@ test('a release needs a clean commit with a version and a changelog, and is repr
   });
   assert.match(release().stdout, /npm publish .* --tag beta \.\/release\/store-orders-client/);
   assert.equal(sums[0], sums[1]);
+  const notes = [join(ROOT, 'build/release-notes.ts'), '1.0.0'];
+  assert.match(execFileSync(process.execPath, notes, { encoding: 'utf8' }), /\S/);
   assert.match(sums[0]!, /store-orders-99\.0\.0\.tgz\n.*store-orders-client-\S+\.tgz\n$/s);
 });
