@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { buildSync, type Metafile } from 'esbuild';
 import { VERSION } from '../src/version.ts';
-import { BUNDLED, ROOT, THREADS, writeAssets } from './program.ts';
+import { BUNDLED, ROOT, THREAD_FILES, writeAssets } from './program.ts';
 
 const OUT = join(ROOT, 'release');
 const SUFFIX = process.platform === 'win32' ? '.exe' : '';
@@ -32,7 +32,7 @@ try {
     },
     outfile: main,
   });
-  for (const [name, path] of Object.entries(THREADS)) {
+  for (const [name, path] of Object.entries(THREAD_FILES)) {
     const outfile = join(assets, `${name}.js`);
     buildSync({ ...BUNDLED, minify: true, entryPoints: [path], outfile });
   }

@@ -5,15 +5,15 @@ import { fileURLToPath } from 'node:url';
 import { type BuildOptions, buildSync } from 'esbuild';
 import { bundle } from '../console/bundle.ts';
 import { packClient } from '../reference/pack-client.ts';
+import { THREADS } from '../src/assets.ts';
 import { COMMIT } from '../src/version.ts';
 
 export const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** The modules that run in threads of their own, by the names that src/assets.ts starts them with. */
-export const THREADS = {
-  'writer-thread': 'src/store/sqlite/writer-thread.ts',
-  'backup-thread': 'src/store/sqlite/maintenance/backup-thread.ts',
-} as const;
+/** The files of the modules that run in threads of their own, by their names in a bundle. */
+export const THREAD_FILES = Object.fromEntries(
+  Object.entries(THREADS).map(([name, path]) => [name, join('src', path)]),
+);
 
 /** The files that the program reads, besides those that are made. */
 const READ = [
@@ -33,7 +33,11 @@ export const BUNDLED = {
 /** Writes the files that the program reads to a folder, under their paths in the repository. */
 export async function writeAssets(folder: string): Promise<void> {
   rmSync(folder, { recursive: true, force: true });
-  for (const path of globSync(READ, { cwd: ROOT })) cpSync(join(ROOT, path), join(folder, path));
+  for (const pattern of READ) {
+    const paths = globSync(pattern, { cwd: ROOT });
+    if (paths.length === 0) throw new Error(`there is no ${pattern}`);
+    for (const path of paths) cpSync(join(ROOT, path), join(folder, path));
+  }
   mkdirSync(join(folder, 'console/browser'), { recursive: true });
   writeFileSync(join(folder, 'console/browser/main.js'), bundle());
   writeFileSync(join(folder, 'client.tgz'), await packClient());
@@ -46,7 +50,7 @@ export function writeProgram(folder: string): void {
     ...BUNDLED,
     packages: 'external',
     splitting: true,
-    entryPoints: { main: 'src/main.ts', ...THREADS },
+    entryPoints: { main: 'src/main.ts', ...THREAD_FILES },
     outdir: join(folder, 'src'),
   });
 }

@@ -29,7 +29,7 @@ export function assetsIn(folder: string): string[] {
 }
 
 /** The modules that run in threads of their own, by their names in a bundle. */
-const THREADS = {
+export const THREADS = {
   'writer-thread': './store/sqlite/writer-thread.ts',
   'backup-thread': './store/sqlite/maintenance/backup-thread.ts',
 } as const;

@@ -4,34 +4,32 @@ import { readActivity } from './activity/activity.ts';
 import { readChangesOfKey } from './activity/changes-of-key.ts';
 import { selectMatching } from './changing/change-in-bulk.ts';
 import { Changing } from './changing/changing.ts';
-import { inWords, isOverdue } from './format.ts';
+import { dialogActions } from './changing/dialog-actions.ts';
+import { inWords } from './format.ts';
 import { listenForKeys, type Shortcuts } from './keyboard.ts';
 import {
   isWrittenPet,
   listOf,
   orderQuery,
   parseWrittenId,
-  STATUSES,
   searchOf,
   type View,
   viewOf,
   withoutFilters,
 } from './list/address.ts';
 import { exportActivity, exportCsv } from './list/csv.ts';
-import { applyFilter, readPresetCounts, readRangeCount } from './list/filters.ts';
 import { OrderList } from './list/order-list.ts';
-import { selectPasted } from './list/pasted-list.ts';
 import { isRelative, today } from './list/range.ts';
-import { isOnlyReference, viewOfReference, writtenReference } from './list/search.ts';
-import { maySelect, selectCurrent, toggle, toggleAll } from './list/selection.ts';
+import { isOnlyReference, viewOfReference } from './list/search.ts';
+import { selectCurrent, toggle, toggleAll } from './list/selection.ts';
+import { closePopover, fieldOf, viewActions } from './list/view-actions.ts';
 import { readDetails, showDetails } from './order/details.ts';
 import { page } from './page-view.ts';
 import { Placing } from './placing/placing.ts';
-import { COLUMNS, MAX_VIEWS, type Preferences, storePreferences } from './preferences.ts';
 import { printSelected } from './printing/printing.ts';
 import { Screen } from './screen.ts';
 import { forgetKey, isSignedOut, keyIn, OtherTabs, signIn } from './sign-in.ts';
-import { type Dialog, hiddenIn, initialState, type State } from './state.ts';
+import { initialState, type State } from './state.ts';
 import { changeWebhook, readWebhooks } from './webhooks/watched-webhooks.ts';
 
 /** Maximum length of a text that is shown if it cannot be copied. */
@@ -53,6 +51,7 @@ export class App {
   readonly #changing: Changing;
   readonly #placing: Placing;
   readonly #tabs: OtherTabs;
+  readonly #actions: Actions;
   /** Ends the latest attempt to sign in, and its session. */
   #signingIn: AbortController | undefined;
   #resumeTimer: ReturnType<typeof setTimeout> | undefined;
@@ -74,6 +73,7 @@ export class App {
       readCounts: () => this.#list.readCounts(),
       placeAgain: (order) => this.#placing.open(order),
     });
+    this.#actions = this.#actionsOf();
     this.#tabs = new OtherTabs(() => this.#signOut('You signed out in another tab.'));
   }
 
@@ -110,7 +110,7 @@ export class App {
     if (session === undefined || day === this.#day) return;
     this.#day = day;
     void readActivity(this.#screen);
-    const isOther = isRelative(view.ships) || isRelative(view.placed);
+    const isOther = [view.ships, view.placed, view.changed].some(isRelative);
     if (isOther && session.may.read) void this.#list.read();
   }
 
@@ -127,204 +127,95 @@ export class App {
     }
   }
 
-  readonly #actions: Actions = {
-    signIn: (event) => {
-      event.preventDefault();
-      void this.#signIn(keyIn(fieldOf(event, 'key').value));
-    },
-    signOut: () => {
-      this.#tabs.signOut();
-      this.#signOut(undefined);
-    },
-    showKey: (event) => {
-      const button = event.currentTarget as HTMLButtonElement;
-      const field = button.form!.elements.namedItem('key') as HTMLInputElement;
-      const isShown = field.type === 'text';
-      field.type = isShown ? 'password' : 'text';
-      button.ariaPressed = String(!isShown);
-    },
-    search: (event) => {
-      const { value } = event.currentTarget as HTMLInputElement;
-      this.#screen.change((state) => Object.assign(state, { search: value }));
-    },
-    searchKey: (event) => {
-      const { key, currentTarget } = event as KeyboardEvent;
-      const by = { ArrowDown: 1, ArrowUp: -1 }[key];
-      if (by === undefined) return;
-      const items = [...(currentTarget as Element).querySelectorAll<HTMLElement>('input, .item')];
-      items[items.indexOf(document.activeElement as HTMLElement) + by]?.focus();
-      event.preventDefault();
-    },
-    submitSearch: (event) => {
-      event.preventDefault();
-      if (this.#screen.state.search.trim() !== '') void this.#search(this.#screen.state.search);
-    },
-    follow: (view) => (event) => {
-      // The browser opens the link in another tab or window.
-      const { ctrlKey, metaKey, shiftKey } = event as MouseEvent;
-      event.stopPropagation();
-      if (ctrlKey || metaKey || shiftKey) return;
-      event.preventDefault();
-      closePopover(event);
-      this.#go(view);
-    },
-    filter: (name) => (event) => {
-      event.preventDefault();
-      const form = event.currentTarget as HTMLFormElement;
-      const view = applyFilter(name, this.#screen.state.view, form);
-      if (view === undefined) return;
-      closePopover(event);
-      if (name === 'reference' && view.prefix === '') void this.#goToReference(view);
-      else this.#go(view);
-    },
-    preview:
-      (name) =>
-      ({ currentTarget }) =>
-        void readRangeCount(this.#screen, name, currentTarget as HTMLFormElement),
-    openRange: (name) => (event) => {
-      if ((event as ToggleEvent).newState !== 'open') return;
-      void readPresetCounts(this.#screen, name);
-      const form = (event.currentTarget as Element).querySelector('form');
-      void readRangeCount(this.#screen, name, form!);
-    },
-    toggleStatus: (status) => (event) => {
-      const { view } = this.#screen.state;
-      const before = view.statuses.length === 0 ? STATUSES : view.statuses;
-      const chosen = STATUSES.filter((each) => before.includes(each) !== (each === status));
-      // Without any status, the list would have all of them.
-      if (chosen.length === 0) {
-        (event.currentTarget as HTMLInputElement).checked = true;
-        return;
-      }
-      const statuses = chosen.length === STATUSES.length ? [] : chosen;
-      this.#go({ ...view, statuses, order: undefined });
-    },
-    keepView: (event) => {
-      event.preventDefault();
-      const name = fieldOf(event, 'name').value.trim();
-      if (name === '') return;
-      const { preferences, view } = this.#screen.state;
-      const without = hiddenIn(this.#screen.state);
-      const others = preferences.views.filter((each) => each.name !== name);
-      if (others.length === MAX_VIEWS) {
-        this.#screen.toast(`At most ${MAX_VIEWS} views are kept`, true);
-        return;
-      }
-      const kept = { name, search: searchOf({ ...view, without, order: undefined }) };
-      this.#prefer({ views: [...others, kept] });
-      closePopover(event);
-      this.#screen.toast(`View ${name} kept in this browser`);
-    },
-    forgetView: (name) => () => {
-      const { views } = this.#screen.state.preferences;
-      this.#prefer({ views: views.filter((each) => each.name !== name) });
-    },
-    toggleColumn: (column) => () => {
-      const before = hiddenIn(this.#screen.state);
-      const hidden = COLUMNS.filter((each) => before.includes(each) !== (each === column));
-      const { view } = this.#screen.state;
-      // The columns of a link or of a named view are not those of the user.
-      if (view.without === undefined) this.#prefer({ hidden });
-      else this.#go({ ...view, without: hidden });
-    },
-    setCompact: (isCompact) => () => this.#prefer({ isCompact }),
-    setShortcuts: (event) =>
-      this.#prefer({ hasShortcuts: (event.currentTarget as HTMLInputElement).checked }),
-    exportCsv: () => void exportCsv(this.#screen),
-    exportSelected: () => void exportCsv(this.#screen, this.#screen.state.selected),
-    print: (paper) => () => void printSelected(this.#screen, paper),
-    exportActivity: () => exportActivity(this.#screen),
-    stopExport: () => this.#screen.change((state) => (state.exported = undefined)),
-    more: () => void this.#readMore(),
-    reload: () => void this.#reload(),
-    reconnect: () => {
-      void this.#list.reconnect();
-    },
-    open: (id) => (event) => {
-      const isControl = (event.target as Element).closest('a, button, input, label') !== null;
-      const isSelectingText = String(getSelection()) !== '';
-      if (!isControl && !isSelectingText) this.#go({ ...this.#screen.state.view, order: id });
-    },
-    copy: (text, what) => (event) => {
-      event.stopPropagation();
-      void this.#copy(text, what);
-    },
-    select: (id) => () => toggle(this.#screen, id),
-    selectAll: () => toggleAll(this.#screen),
-    selectMatching: () => void selectMatching(this.#screen),
-    clearSelection: () => this.#clearSelection(),
-    act: (action) => () => this.#changing.ask(action),
-    actOnSelected: (action) => () => {
-      const { selected } = this.#screen.state;
-      const ids = [...selected.keys()];
-      const overdue = [...selected.values()].filter(isOverdue).length;
-      this.#showDialog({ kind: 'several', action, ids, overdue, typed: '', given: '' });
-    },
-    setGiven: ({ target }) => {
-      const given = (target as HTMLInputElement).value;
-      this.#screen.change((state) => {
-        const { dialog } = state;
-        if (dialog !== undefined && 'given' in dialog) state.dialog = { ...dialog, given };
-      });
-    },
-    setTyped: ({ target }) => this.#editDialog('several', { typed: textOf(target) }),
-    openPasted: () => this.#openPasted(''),
-    paste: (event) => {
-      const text = (event as ClipboardEvent).clipboardData?.getData('text/plain').trim() ?? '';
-      if (!text.includes('\n') || !maySelect(this.#screen.state)) return;
-      event.preventDefault();
-      this.#openPasted(text);
-    },
-    editPasted: ({ target }) => this.#editDialog('pasted', { text: textOf(target) }),
-    setAreReferences: ({ target }) =>
-      this.#editDialog('pasted', { areReferences: (target as HTMLInputElement).checked }),
-    selectPasted: (event) => {
-      event.preventDefault();
-      void selectPasted(this.#screen);
-    },
-    setAgain: ({ target }) => {
-      this.#editDialog('one', { isAgain: (target as HTMLInputElement).checked });
-    },
-    openForm: () => this.#placing.open(),
-    editDraft: ({ target }) => {
-      const { name, value } = target as HTMLInputElement;
-      this.#placing.edit({ [name]: value });
-    },
-    placeOrder: (event) => {
-      event.preventDefault();
-      void this.#placing.submit();
-    },
-    startAnother: () => this.#placing.startAnother(),
-    confirm: () => void this.#changing.confirm(),
-    showDialog: (dialog) => () => this.#showDialog(dialog),
-    closeDialog: (event) => {
-      event.preventDefault();
-      const { dialog } = this.#screen.state;
-      if ((dialog?.kind === 'one' || dialog?.kind === 'place') && dialog.isActing) return;
-      if (dialog?.kind === 'pasted') dialog.looking?.ending.abort();
-      this.#screen.change((state) => (state.dialog = undefined));
-    },
-    stopBulk: () =>
-      this.#screen.change((state) => {
-        if (state.bulk !== undefined) state.bulk = { ...state.bulk, isStopping: true };
-      }),
-    retryFailed: () => void this.#changing.retryFailed(),
-    closeBulk: () => this.#screen.change((state) => (state.bulk = undefined)),
-    closeDetails: (event) => {
-      event.preventDefault();
-      this.#go({ ...this.#screen.state.view, order: undefined });
-    },
-    readDetails: () => void readDetails(this.#screen),
-    resume: () => void this.#resume(),
-    readActivity: () => void readActivity(this.#screen),
-    markDay: (index) => () =>
-      this.#screen.change((state) => {
-        if (state.activity !== undefined) state.activity = { ...state.activity, marked: index };
-      }),
-    readChangesOfKey: (key) => () => void readChangesOfKey(this.#screen, key),
-    readWebhooks: () => void readWebhooks(this.#screen),
-    webhook: (id, action) => () => void changeWebhook(this.#screen, id, action),
-  };
+  #actionsOf(): Actions {
+    return {
+      ...viewActions(this.#screen, (view) => this.#go(view)),
+      ...dialogActions(this.#screen, { changing: this.#changing, placing: this.#placing }),
+      signIn: (event) => {
+        event.preventDefault();
+        void this.#signIn(keyIn(fieldOf(event, 'key').value));
+      },
+      signOut: () => {
+        this.#tabs.signOut();
+        this.#signOut(undefined);
+      },
+      showKey: (event) => {
+        const button = event.currentTarget as HTMLButtonElement;
+        const field = button.form!.elements.namedItem('key') as HTMLInputElement;
+        const isShown = field.type === 'text';
+        field.type = isShown ? 'password' : 'text';
+        button.ariaPressed = String(!isShown);
+      },
+      search: (event) => {
+        const { value } = event.currentTarget as HTMLInputElement;
+        this.#screen.change((state) => Object.assign(state, { search: value }));
+      },
+      searchKey: (event) => {
+        const { key, currentTarget } = event as KeyboardEvent;
+        const by = { ArrowDown: 1, ArrowUp: -1 }[key];
+        if (by === undefined) return;
+        const items = [...(currentTarget as Element).querySelectorAll<HTMLElement>('input, .item')];
+        items[items.indexOf(document.activeElement as HTMLElement) + by]?.focus();
+        event.preventDefault();
+      },
+      submitSearch: (event) => {
+        event.preventDefault();
+        if (this.#screen.state.search.trim() !== '') void this.#search(this.#screen.state.search);
+      },
+      follow: (view) => (event) => {
+        // The browser opens the link in another tab or window.
+        const { ctrlKey, metaKey, shiftKey } = event as MouseEvent;
+        event.stopPropagation();
+        if (ctrlKey || metaKey || shiftKey) return;
+        event.preventDefault();
+        closePopover(event);
+        this.#go(view);
+      },
+      exportCsv: () => void exportCsv(this.#screen),
+      exportSelected: () => void exportCsv(this.#screen, this.#screen.state.selected),
+      print: (paper) => () => void printSelected(this.#screen, paper),
+      exportActivity: () => exportActivity(this.#screen),
+      stopExport: () => this.#screen.change((state) => (state.exported = undefined)),
+      more: () => void this.#readMore(),
+      reload: () => void this.#reload(),
+      reconnect: () => {
+        void this.#list.reconnect();
+      },
+      open: (id) => (event) => {
+        const isControl = (event.target as Element).closest('a, button, input, label') !== null;
+        const isSelectingText = String(getSelection()) !== '';
+        if (!isControl && !isSelectingText) this.#go({ ...this.#screen.state.view, order: id });
+      },
+      copy: (text, what) => (event) => {
+        event.stopPropagation();
+        void this.#copy(text, what);
+      },
+      select: (id) => () => toggle(this.#screen, id),
+      selectAll: () => toggleAll(this.#screen),
+      selectMatching: () => void selectMatching(this.#screen),
+      clearSelection: () => this.#clearSelection(),
+      stopBulk: () =>
+        this.#screen.change((state) => {
+          if (state.bulk !== undefined) state.bulk = { ...state.bulk, isStopping: true };
+        }),
+      retryFailed: () => void this.#changing.retryFailed(),
+      closeBulk: () => this.#screen.change((state) => (state.bulk = undefined)),
+      closeDetails: (event) => {
+        event.preventDefault();
+        this.#go({ ...this.#screen.state.view, order: undefined });
+      },
+      readDetails: () => void readDetails(this.#screen),
+      resume: () => void this.#resume(),
+      readActivity: () => void readActivity(this.#screen),
+      markDay: (index) => () =>
+        this.#screen.change((state) => {
+          if (state.activity !== undefined) state.activity = { ...state.activity, marked: index };
+        }),
+      readChangesOfKey: (key) => () => void readChangesOfKey(this.#screen, key),
+      readWebhooks: () => void readWebhooks(this.#screen),
+      webhook: (id, action) => () => void changeWebhook(this.#screen, id, action),
+    };
+  }
 
   /** Whether the list is visible. */
   get #hasList(): boolean {
@@ -361,7 +252,7 @@ export class App {
       if (isOffered) this.#go({ ...view, page, order: undefined });
     },
     close: () => this.#close(),
-    help: () => this.#showDialog({ kind: 'keys' }),
+    help: () => this.#screen.change((state) => (state.dialog = { kind: 'keys' })),
   };
 
   async #signIn(key: string): Promise<void> {
@@ -420,10 +311,6 @@ export class App {
     else if (await isOnlyReference(this.#screen, id, text)) {
       this.#go({ ...others, reference: text.trim() });
     } else this.#go({ ...view, page: 'orders', order: id });
-  }
-
-  async #goToReference(view: View): Promise<void> {
-    this.#go({ ...view, reference: await writtenReference(this.#screen, view.reference) });
   }
 
   /** Goes to a view, and enters it in the history of the tab. */
@@ -485,13 +372,6 @@ export class App {
     await this.#screen.focus('tbody th a');
   }
 
-  #prefer(preferences: Partial<Preferences>): void {
-    this.#screen.change((state) => {
-      state.preferences = { ...state.preferences, ...preferences };
-      storePreferences(state.preferences);
-    });
-  }
-
   async #copy(text: string, what: string): Promise<void> {
     try {
       await navigator.clipboard.writeText(text);
@@ -501,27 +381,6 @@ export class App {
       const shown = text.length > LONGEST_SHOWN ? '' : `: ${text}`;
       this.#screen.toast(`The browser does not permit copying here${shown}`, true);
     }
-  }
-
-  #showDialog(dialog: Dialog): void {
-    this.#screen.change((state) => (state.dialog = dialog));
-  }
-
-  #openPasted(text: string): void {
-    this.#showDialog({
-      ...{ kind: 'pasted', text, areReferences: false },
-      ...{ looking: undefined, problem: undefined, outcome: undefined },
-    });
-  }
-
-  /** Changes the fields of the open dialog, if it is of this kind. */
-  #editDialog<Kind extends Dialog['kind']>(
-    kind: Kind,
-    fields: Partial<Extract<Dialog, { readonly kind: Kind }>>,
-  ): void {
-    this.#screen.change((state) => {
-      if (state.dialog?.kind === kind) state.dialog = { ...state.dialog, ...fields } as Dialog;
-    });
   }
 
   async #move(by: 1 | -1): Promise<void> {
@@ -555,17 +414,4 @@ export class App {
     else if (bulk?.isRunning === false) this.#screen.change((state) => (state.bulk = undefined));
     else if (selected.size > 0 || selecting !== undefined) this.#clearSelection();
   }
-}
-
-function fieldOf(event: Event, name: string): HTMLInputElement {
-  const form = event.currentTarget as HTMLFormElement;
-  return form.elements.namedItem(name) as HTMLInputElement;
-}
-
-const textOf = (target: EventTarget | null): string =>
-  (target as HTMLInputElement | HTMLTextAreaElement).value;
-
-/** Closes the popover that an event comes from. */
-function closePopover({ currentTarget }: Event): void {
-  (currentTarget as Element).closest<HTMLElement>('[popover]')?.hidePopover();
 }

@@ -115,7 +115,11 @@ function viewsChip({ view, preferences }: State, actions: Actions) {
     </div>`;
 }
 
-const STATUS_NAMES = { pending: 'Pending', shipped: 'Shipped', cancelled: 'Cancelled' } as const;
+export const STATUS_NAMES = {
+  pending: 'Pending',
+  shipped: 'Shipped',
+  cancelled: 'Cancelled',
+} as const;
 
 /** Two statuses at once; one alone is a segment. */
 function statusChip({ view }: State, actions: Actions) {

@@ -16,7 +16,7 @@ import {
 import { icon } from '../icons.ts';
 import { hiddenIn, type State } from '../state.ts';
 import { isShown, moreIn, type Sorting, searchOf, totalOf, withoutFilters } from './address.ts';
-import { rangeName } from './filters-view.ts';
+import { rangeName, STATUS_NAMES } from './filters-view.ts';
 import { isEmptyList, isEmptyStore, selectable } from './list-state.ts';
 import { maySelect } from './selection.ts';
 
@@ -28,16 +28,12 @@ const SHORT_DIGITS = 10;
 /** With more rows than this, those out of sight are not laid out, and have no text for a script that asks for what is rendered. */
 const MANY_ROWS = 500;
 
-/** Status, icon and word. */
-const PILLS = {
-  pending: ['clock', 'Pending'],
-  shipped: ['truck', 'Shipped'],
-  cancelled: ['crossed', 'Cancelled'],
-} as const;
+const STATUS_ICONS = { pending: 'clock', shipped: 'truck', cancelled: 'crossed' } as const;
 
+/** @param status one of a later release is shown as it is */
 export function pill(status: OrderRecord['status']) {
-  const [name, word] = PILLS[status as 'pending'] ?? ['box', status];
-  return html`<span class="pill ${status}">${icon(name)}${word}</span>`;
+  const name = STATUS_ICONS[status as 'pending'] ?? 'box';
+  return html`<span class="pill ${status}">${icon(name)}${STATUS_NAMES[status as 'pending'] ?? status}</span>`;
 }
 
 /** The list, or the reason why there is none. */

@@ -7,8 +7,8 @@ import { isShown, orderQuery } from './address.ts';
 const PAGE = 500;
 /** Up to this many selected orders of the list are read one by one, as are those that are not in the list. */
 const MAX_SINGLE = 1_000;
-/** Requests at once: a browser has six connections to a host, of which the stream of changes has one. */
-const AT_ONCE = 4;
+/** Requests for single orders at once: a browser has six connections to a host, of which the stream of changes has one. */
+export const AT_ONCE = 4;
 
 /**
  * Reads the orders that match the filters now, in the order of the list, page by page.

@@ -4,11 +4,10 @@ import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
 import type { PastedList } from '../state.ts';
 import { entriesIn, parseWrittenId } from './address.ts';
+import { AT_ONCE } from './matching-orders.ts';
 
 /** Entries of one list. Each is looked up by a request of its own. */
 export const MAX_ENTRIES = 1_000;
-/** Requests at once: a browser has six connections to a host, of which the stream of changes has one. */
-const AT_ONCE = 4;
 /** Orders with the same reference, which can come from several keys. */
 const MAX_WITH_REFERENCE = 500;
 

@@ -1,0 +1,98 @@
+import type { Actions } from '../actions.ts';
+import { COLUMNS, MAX_VIEWS, type Preferences, storePreferences } from '../preferences.ts';
+import type { Screen } from '../screen.ts';
+import { hiddenIn } from '../state.ts';
+import { STATUSES, searchOf, type View } from './address.ts';
+import { applyFilter, readPresetCounts, readRangeCount } from './filters.ts';
+import { writtenReference } from './search.ts';
+
+type ViewActions = Pick<
+  Actions,
+  | ('filter' | 'preview' | 'openRange' | 'toggleStatus' | 'keepView' | 'forgetView')
+  | ('toggleColumn' | 'setCompact' | 'setShortcuts')
+>;
+
+/** What a user does to choose what the list shows. @param go goes to a view */
+export function viewActions(screen: Screen, go: (view: View) => void): ViewActions {
+  const prefer = (preferences: Partial<Preferences>) =>
+    screen.change((state) => {
+      state.preferences = { ...state.preferences, ...preferences };
+      storePreferences(state.preferences);
+    });
+  const goToReference = async (view: View) =>
+    go({ ...view, reference: await writtenReference(screen, view.reference) });
+  return {
+    filter: (name) => (event) => {
+      event.preventDefault();
+      const form = event.currentTarget as HTMLFormElement;
+      const view = applyFilter(name, screen.state.view, form);
+      if (view === undefined) return;
+      closePopover(event);
+      if (name === 'reference' && view.prefix === '') void goToReference(view);
+      else go(view);
+    },
+    preview:
+      (name) =>
+      ({ currentTarget }) =>
+        void readRangeCount(screen, name, currentTarget as HTMLFormElement),
+    openRange: (name) => (event) => {
+      if ((event as ToggleEvent).newState !== 'open') return;
+      void readPresetCounts(screen, name);
+      const form = (event.currentTarget as Element).querySelector('form');
+      void readRangeCount(screen, name, form!);
+    },
+    toggleStatus: (status) => (event) => {
+      const { view } = screen.state;
+      const before = view.statuses.length === 0 ? STATUSES : view.statuses;
+      const chosen = STATUSES.filter((each) => before.includes(each) !== (each === status));
+      // Without any status, the list would have all of them.
+      if (chosen.length === 0) {
+        (event.currentTarget as HTMLInputElement).checked = true;
+        return;
+      }
+      const statuses = chosen.length === STATUSES.length ? [] : chosen;
+      go({ ...view, statuses, order: undefined });
+    },
+    keepView: (event) => {
+      event.preventDefault();
+      const name = fieldOf(event, 'name').value.trim();
+      if (name === '') return;
+      const { preferences, view } = screen.state;
+      const others = preferences.views.filter((each) => each.name !== name);
+      if (others.length === MAX_VIEWS) {
+        screen.toast(`At most ${MAX_VIEWS} views are kept`, true);
+        return;
+      }
+      const shown = { ...view, without: hiddenIn(screen.state), order: undefined };
+      prefer({ views: [...others, { name, search: searchOf(shown) }] });
+      closePopover(event);
+      screen.toast(`View ${name} kept in this browser`);
+    },
+    forgetView: (name) => () => {
+      const { views } = screen.state.preferences;
+      prefer({ views: views.filter((each) => each.name !== name) });
+    },
+    toggleColumn: (column) => () => {
+      const before = hiddenIn(screen.state);
+      const hidden = COLUMNS.filter((each) => before.includes(each) !== (each === column));
+      const { view } = screen.state;
+      // The columns of a link or of a named view are not those of the user.
+      if (view.without === undefined) prefer({ hidden });
+      else go({ ...view, without: hidden });
+    },
+    setCompact: (isCompact) => () => prefer({ isCompact }),
+    setShortcuts: (event) =>
+      prefer({ hasShortcuts: (event.currentTarget as HTMLInputElement).checked }),
+  };
+}
+
+/** Returns the field of the form that an event comes from. */
+export function fieldOf(event: Event, name: string): HTMLInputElement {
+  const form = event.currentTarget as HTMLFormElement;
+  return form.elements.namedItem(name) as HTMLInputElement;
+}
+
+/** Closes the popover that an event comes from. */
+export function closePopover({ currentTarget }: Event): void {
+  (currentTarget as Element).closest<HTMLElement>('[popover]')?.hidePopover();
+}
