@@ -8,13 +8,24 @@ import { buildSync, type Metafile } from 'esbuild';
 import { VERSION } from '../src/version.ts';
 import { BUNDLED, ROOT, THREAD_FILES, writeAssets } from './program.ts';
 
+/** The first release that can build one with modules. */
+const NEEDED = 26;
+if (Number.parseInt(process.versions.node, 10) < NEEDED) {
+  throw new Error(
+    `this needs Node.js ${NEEDED}, which "npm ci" installs; it is ${process.version}`,
+  );
+}
+
 const OUT = join(ROOT, 'release');
 const SUFFIX = process.platform === 'win32' ? '.exe' : '';
 const NAME = `store-orders-${VERSION}-${process.platform}-${process.arch}${SUFFIX}`;
 
-/** For packages in the older module format, which "require" parts of Node.js. */
-const REQUIRE =
-  "import { createRequire } from 'node:module'; const require = createRequire(process.execPath);";
+/** For packages in the older module format: "require" for what is not in the bundle, the parts of Node.js. It needs no path, unlike createRequire. */
+const REQUIRE = `const require = (id) => {
+  const found = process.getBuiltinModule(id);
+  if (found !== undefined) return found;
+  throw Object.assign(new Error("Cannot find module '" + id + "'"), { code: 'MODULE_NOT_FOUND' });
+};`;
 
 const folder = mkdtempSync(join(tmpdir(), 'store-orders-executable-'));
 try {

@@ -13,7 +13,10 @@ test('a release needs a clean commit with a version and a changelog, and is repr
 }, (t) => {
   const clone = join(temporaryFolder(t), 'clone');
   execFileSync('git', ['clone', '--quiet', ROOT, clone]);
-  symlinkSync(join(ROOT, 'node_modules'), join(clone, 'node_modules'));
+  // "npm pack" links the Node.js of the clone into node_modules, which is that of this folder: it has to find the same one.
+  for (const path of ['node_modules', 'pinned-node/26/node_modules']) {
+    symlinkSync(join(ROOT, path), join(clone, path));
+  }
   // git ignores the folder node_modules, not a link of that name.
   writeFileSync(join(clone, '.git/info/exclude'), 'node_modules\n');
   const release = () =>
