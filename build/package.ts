@@ -1,6 +1,7 @@
 // npm run build: writes dist/, the program as the npm package has it. Its dependencies are not part of it, so that users see and update
 // them like those of any package.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { posix } from 'node:path';
 import { ROOT, writeAssets, writeProgram } from './program.ts';
 
 await writeAssets(`${ROOT}dist`);
@@ -32,11 +33,11 @@ function pathsOfDependencies(packages: Packages): string[] {
     const { dependencies, optionalDependencies } = packages[from]!;
     for (const name of Object.keys({ ...dependencies, ...optionalDependencies })) {
       let folder = from;
-      while (packages[`${folder}/node_modules/${name}`.replace(/^\//, '')] === undefined) {
+      while (packages[posix.join(folder, 'node_modules', name)] === undefined) {
         if (folder === '') throw new Error(`package-lock.json lacks ${name}`);
         folder = folder.slice(0, Math.max(folder.lastIndexOf('/node_modules/'), 0));
       }
-      found.add(`${folder}/node_modules/${name}`.replace(/^\//, ''));
+      found.add(posix.join(folder, 'node_modules', name));
     }
   }
   found.delete('');

@@ -4,7 +4,7 @@ import { hasPassword } from './store/database.ts';
 // Each write to stdout has its own error; "serve" has its own listener.
 process.stdout.on('error', () => {});
 
-// Node.js warns that type stripping is experimental; the program and the scripts of the console use it.
+// Node.js warns that SQLite is experimental; the program uses it.
 const warn = process.listeners('warning');
 process.removeAllListeners('warning');
 process.on('warning', (warning) => {

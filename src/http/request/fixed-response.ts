@@ -53,10 +53,13 @@ export function addFixed(router: Router, file: FixedFile, headers: HeaderList = 
   const made = new Map<Coding, Promise<Variant>>();
   router.addPublic(file.path, async (exchange) => {
     const coding = codingFor(exchange);
-    const making = made.get(coding) ?? variantOf(file, coding);
-    made.set(coding, making);
-    // A failure, such as that of a program which cannot be started now, is not kept.
-    making.catch(() => made.delete(coding));
+    let making = made.get(coding);
+    if (making === undefined) {
+      making = variantOf(file, coding);
+      made.set(coding, making);
+      // A failure, such as that of a program which cannot be started now, is not kept.
+      making.catch(() => made.delete(coding));
+    }
     const variant = await making;
     const isKept = file.digest !== undefined && exchange.parameters.digest === file.digest;
     const caching = [...(isKept ? KEPT : REVALIDATED), 'vary', 'Accept-Encoding'];
