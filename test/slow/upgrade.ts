@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { npm } from '../client/packed.ts';
 import { Cluster, freePort } from '../postgres.ts';
 import { Cancels } from '../process/cancels.ts';
-import { type RunOptions, run, serve } from '../process/program.ts';
+import { type Running, type RunOptions, run, serve } from '../process/program.ts';
 import { ENGINES } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { carryOutEveryOperation, runEveryCommand, webhookKeyFile } from './every-operation.ts';
@@ -19,11 +19,14 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const RELEASE = '6396602';
 /** The last commit with PostgreSQL and the schema before v2. */
 const BEFORE_V2 = 'e29270d';
+/** The last beta before 2.0.0. */
+const LAST_BETA = '8ce2a30';
 /** Each release, or state of the main branch, whose stores are in use, with the engines that it had. */
 const RELEASES: readonly (readonly [string, readonly string[]])[] = [
   [RELEASE, ['SQLite']],
   ['f78935a', ['SQLite', 'PostgreSQL']],
   ['9ca6b94', ['SQLite', 'PostgreSQL']],
+  [LAST_BETA, ['SQLite', 'PostgreSQL']],
 ];
 /** More than are cancelled during a test, on a fast machine too: the last order stays pending. */
 const ORDERS = 40_000;
@@ -125,11 +128,14 @@ test('SQLite: an upgrade under load loses nothing, and can be undone by a restor
   assert.ok(left.length > ORDERS - cancels.acknowledged.length, `${left.length} orders`);
 });
 
-test('PostgreSQL: nodes are upgraded one by one under load, and none of the release before can start again', {
-  timeout: 200_000,
-}, async (t) => {
-  const old = earlier(t, BEFORE_V2);
-  if (old === undefined) return;
+/** Upgrades three nodes of an earlier build one by one under load. @param whileOld checks each node that is still of that build */
+async function upgradeNodes(
+  t: TestContext,
+  commit: string,
+  whileOld: (node: Running, call: (method: string) => Promise<Response>) => Promise<void>,
+): Promise<Cancels | undefined> {
+  const old = earlier(t, commit);
+  if (old === undefined) return undefined;
   const cluster = await Cluster.start();
   t.after(() => cluster.remove());
   const database = cluster.url();
@@ -147,18 +153,19 @@ test('PostgreSQL: nodes are upgraded one by one under load, and none of the rele
     first.secret,
   );
   await cancels.more(300);
+  /** Orders at the end, which the clients do not reach. */
+  let last = ORDERS;
   for (const [index, node] of nodes.entries()) {
     // Stop, install, start: the first new node migrates the schema beside the old ones.
     assert.equal(await node.stop(), 0);
     await serve(t, flags[index]!, { database, expectsKey: false });
     await cancels.more(300);
-    // From the first new node on those of the release before only read: they do not continue the heads.
-    for (const { origin } of nodes.slice(index + 1)) {
-      const authorization = `Bearer ${first.secret}`;
-      const url = `${origin}/v1/store/orders`;
-      const options = { headers: { authorization } };
-      assert.equal((await fetch(`${url}/${ORDERS}`, { ...options, method: 'DELETE' })).status, 503);
-      assert.equal((await fetch(url, options)).status, 200);
+    for (const each of nodes.slice(index + 1)) {
+      await whileOld(each, (method) => {
+        const path = method === 'DELETE' ? `/${last--}` : '';
+        const headers = { authorization: `Bearer ${first.secret}` };
+        return fetch(`${each.origin}/v1/store/orders${path}`, { method, headers });
+      });
     }
   }
   await cancels.stop();
@@ -167,6 +174,28 @@ test('PostgreSQL: nodes are upgraded one by one under load, and none of the rele
   const refused = await run(['serve', '--port', '0', '--database', database], old);
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /newer than this release/);
+  return cancels;
+}
+
+test('PostgreSQL: nodes of the last beta serve until they are replaced, and no request is refused', {
+  timeout: 200_000,
+}, async (t) => {
+  const cancels = await upgradeNodes(t, LAST_BETA, async ({ operations }, call) => {
+    assert.equal((await call('DELETE')).status, 204);
+    assert.equal((await call('GET')).status, 200);
+    assert.equal((await fetch(`${operations}/readyz`)).status, 200);
+  });
+  assert.equal(cancels?.repeated['503'], undefined);
+});
+
+test('PostgreSQL: nodes of builds before references refuse requests, and are not ready, once a new node has migrated the schema', {
+  timeout: 200_000,
+}, async (t) => {
+  await upgradeNodes(t, BEFORE_V2, async ({ operations }, call) => {
+    assert.equal((await call('DELETE')).status, 503);
+    assert.equal((await call('GET')).status, 503);
+    assert.equal((await fetch(`${operations}/readyz`)).status, 503);
+  });
 });
 
 for (const [commit, engines] of RELEASES) {

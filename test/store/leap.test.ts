@@ -230,6 +230,8 @@ test('SQLite: a backup of an earlier release leaps when it is restored, migrated
     ...['name', 'total', 'begun_at', 'finished_at'].map(
       (column) => `ALTER TABLE imports DROP COLUMN ${column}`,
     ),
+    "ALTER TABLE store ADD COLUMN id TEXT NOT NULL DEFAULT ''",
+    'ALTER TABLE store ADD COLUMN mark INTEGER NOT NULL DEFAULT 0',
     'PRAGMA user_version = 9',
   ]) {
     await queryDatabase(`sqlite:${backup}`, sql);

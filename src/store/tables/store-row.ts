@@ -158,8 +158,8 @@ const REVISION_AT: Dialects = {
 
 const SQL = {
   insert: `INSERT INTO store
-      (only_row, id, environment, revision, pending, shipped, cancelled, reserved_id, last_id, head)
-    VALUES ($1, '', $2, $3, $4, $5, $6, $7, $8, $9)`,
+      (only_row, environment, revision, pending, shipped, cancelled, reserved_id, last_id, head)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
   movedTo: 'SELECT moved_to FROM store',
   revision: 'SELECT revision FROM store',
   limitIds: 'UPDATE store SET last_id = $1',

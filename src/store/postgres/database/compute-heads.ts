@@ -64,7 +64,6 @@ export async function rechain(session: Session, from: bigint): Promise<void> {
   await session.write(SQL.clear, [from]);
   const end = await completeInTransaction(session, await lastHeaded(session));
   // The last revisions may have been deleted; their records of operators go too.
-  await session.write(SQL.clearStore);
   await session.write(SQL.setStore, [end.revision, headFrom(end.head)]);
   await session.write(SQL.forget, [end.revision]);
 }
@@ -122,8 +121,6 @@ const SQL = {
     WHERE order_events.revision = given.revision AND order_events.order_id = given.order_id
       AND order_events.type = given.type`,
   clear: 'UPDATE order_events SET head = NULL WHERE revision >= $1 AND head IS NOT NULL',
-  // The trigger without_head refuses a higher revision with the same head.
-  clearStore: 'UPDATE store SET head = NULL',
   setStoreHead: 'UPDATE store SET head = $1',
   setStore: 'UPDATE store SET revision = $1, chained_revision = $1, head = $2',
   forget: 'DELETE FROM operator_revisions WHERE revision > $1',

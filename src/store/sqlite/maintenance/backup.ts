@@ -154,8 +154,8 @@ export function copySqlite(path: string, target: string): void {
 }
 
 /**
- * Marks a copy as a backup. Clears its id, which only releases without heads use. The copy has no log, since a check would leave the log's
- * files.
+ * Marks a copy as a backup. Clears the id that the store of an earlier release has: that release gives the backup another one when it serves
+ * it. The copy has no log, since a check would leave the log's files.
  */
 function markAsBackup(path: string): void {
   changeDatabase(path, (db) => {
