@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { chmodSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { backupStore } from '../../src/store/copy.ts';
 import { databaseAt } from '../../src/store/database.ts';
 import { query } from '../postgres.ts';
 import { run, serve } from '../process/program.ts';
-import { ENGINES, newPostgresDatabase, open } from '../store/engines.ts';
+import { ENGINES, newPostgresDatabase, open, queryDatabase } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
 
 interface Finding {
@@ -201,6 +201,30 @@ test('doctor names what an interrupted backup or restore has left', async (t) =>
   writeFileSync(left, '');
   const { of } = await doctor(`sqlite:${path}`);
   assert.ok(of('files').some(({ level, found }) => level === 'warning' && found.includes(left)));
+});
+
+test('doctor finds that Litestream, whose tables are in the store, does not read its changes', async (t) => {
+  const path = newFile(t);
+  await (await open(t, `sqlite:${path}`, 'service')).close();
+  const replication = async () => {
+    const { of } = await doctor(`sqlite:${path}`);
+    return of('replication').map(({ level, found }) => `${level}: ${found}`);
+  };
+  assert.deepEqual(await replication(), []);
+  await queryDatabase(
+    `sqlite:${path}`,
+    'CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)',
+  );
+  assert.match((await replication()).join(), /^warning: .*does not run, or has another meta-path$/);
+  const folder = join(dirname(path), `.${basename(path)}-litestream/ltx/0`);
+  mkdirSync(folder, { recursive: true });
+  const read = join(folder, '0000000000000001-0000000000000001.ltx');
+  writeFileSync(read, '');
+  assert.match((await replication()).join(), /^ok: Litestream has read the changes up to 20/);
+  const before = new Date(Date.now() - 3_600_000);
+  utimesSync(read, before, before);
+  const found = await replication();
+  assert.match(found.join(), /^warning: Litestream has read no changes since 20\S+; later ones/);
 });
 
 test('doctor detects that the running service has another store', async (t) => {

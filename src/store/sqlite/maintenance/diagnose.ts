@@ -18,6 +18,7 @@ import { mayUse } from '../database/connection.ts';
 import { mountOf } from '../database/mounts.ts';
 import { namesProblem } from '../database/one-name.ts';
 import { partialsIn } from './backup.ts';
+import { replicationOf } from './litestream.ts';
 
 /** A cancel waits for one sync, as long as no others wait with it. */
 const SLOW_SYNC_MS = 20;
@@ -50,7 +51,10 @@ export async function diagnoseSqlite(path: string): Promise<Finding[]> {
     const names = existsSync(file) ? namesProblem(file) : undefined;
     if (names !== undefined)
       return [problem('files', `${file}: ${names}`, 'use one name, and the folder')];
-    const findings = [rightsOf(file, folder), diskOf(file, folder), ...leftoversIn(folder)];
+    const findings = [
+      ...[rightsOf(file, folder), diskOf(file, folder)],
+      ...[...leftoversIn(folder), ...replicationOf(file)],
+    ];
     const isWritable = findings.every(({ level }) => level !== 'problem');
     return isWritable ? [...findings, await syncCost(folder)] : findings;
   } catch (error) {
