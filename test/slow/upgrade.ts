@@ -1,7 +1,7 @@
 // docs/upgrading.md, with the releases that came before.
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, type TestContext, test } from 'node:test';
@@ -9,10 +9,11 @@ import { fileURLToPath } from 'node:url';
 import { npm } from '../client/packed.ts';
 import { Cluster, freePort } from '../postgres.ts';
 import { Cancels } from '../process/cancels.ts';
-import { type Running, type RunOptions, run, serve } from '../process/program.ts';
+import { type RunOptions, run, serve } from '../process/program.ts';
 import { ENGINES } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { carryOutEveryOperation, runEveryCommand, webhookKeyFile } from './every-operation.ts';
+import { Machine } from './machine.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Release 1.0.0, which had SQLite only. */
@@ -55,6 +56,29 @@ function checkOut(commit: string, folder: string): void {
   npm(['ci', '--omit=dev'], folder);
 }
 
+/** Packs this release, once. */
+function tarball(): string {
+  const folder = join(CHECKOUTS, 'packed');
+  if (!existsSync(folder)) {
+    mkdirSync(folder);
+    npm(['pack', '--pack-destination', folder], ROOT);
+  }
+  return join(folder, readdirSync(folder)[0]!);
+}
+
+/** The commands of docs/upgrading.md under a heading, a block each. */
+function blocksUnder(heading: string): string[] {
+  const page = readFileSync(join(ROOT, 'docs/upgrading.md'), 'utf8');
+  const section = page.split(/^(?=#)/m).find((each) => each.startsWith(`${heading}\n`));
+  const blocks = [...(section ?? '').matchAll(/^```sh\n(.*?)^```/gms)].map(([, text]) => text!);
+  assert.ok(blocks.length > 0, heading);
+  return blocks;
+}
+
+function blockUnder(heading: string): string {
+  return blocksUnder(heading)[0]!;
+}
+
 /** The store of an earlier release, with many orders. */
 async function fill(database: string, old: RunOptions): Promise<void> {
   const rows = Array.from({ length: ORDERS }, (_, index) => `{"id":${index + 1},"quantity":1}\n`);
@@ -80,62 +104,97 @@ async function assertKept(database: string, cancels: Cancels): Promise<void> {
   assert.equal(code, 0, checked);
 }
 
-test('SQLite: an upgrade under load loses nothing, and can be undone by a restore', {
+test('SQLite: the commands for one process upgrade under load without a loss, and those for going back restore', {
   timeout: 200_000,
 }, async (t) => {
   const old = earlier(t, RELEASE);
   if (old === undefined) return;
-  const folder = temporaryFolder(t);
-  const database = `sqlite:${join(folder, 'store.db')}`;
+  const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
   await fill(database, old);
-  const ports = ['--port', String(await freePort())];
-  const before = await serve(t, ports, { ...old, database });
-  const cancels = new Cancels(t, [before.origin], before.secret);
+  const machine = await Machine.with(t, { database, tarball: tarball() });
+  machine.use(join(CHECKOUTS, RELEASE), '1.0.0');
+  const { origin, secret } = await machine.start({ expectsKey: true });
+  const cancels = new Cancels(t, [origin], secret);
   await cancels.more(300);
-
-  // 1. The new release makes a backup while the old one serves the store.
-  const backup = join(folder, 'before.db');
-  const made = await run(['backup', backup, '--database', database]);
-  assert.equal(made.code, 0, made.stderr);
-  // 2. The old release stops, and the new one starts.
   const call = (path: string, headers = {}) =>
-    fetch(before.origin + path, {
-      headers: { authorization: `Bearer ${before.secret}`, ...headers },
-    });
+    fetch(origin + path, { headers: { authorization: `Bearer ${secret}`, ...headers } });
   const etag = (await call('/v1/store/orders')).headers.get('etag')!;
-  const stoppedAt = performance.now();
-  assert.equal(await before.stop(), 0);
-  const after = await serve(t, ports, { database, expectsKey: false });
-  t.diagnostic(`not served for ${Math.round(performance.now() - stoppedAt)} ms`);
+
+  await machine.run(blockUnder('## One process'));
   await cancels.more(300);
   await cancels.stop();
   t.diagnostic(`repeated: ${JSON.stringify(cancels.repeated)}`);
-  // 3. Nothing is lost; what clients have cached is not taken for current.
+  // Nothing is lost; what clients have cached is not taken for current.
   assert.equal((await call('/v1/store/orders', { 'if-none-match': etag })).status, 200);
   assert.equal((await call('/v2/store/orders?status=cancelled')).status, 200);
-  assert.equal(await after.stop(), 0);
   await assertKept(database, cancels);
-
-  // 4. The old release refuses the new schema in words; a restore of the backup is the way back.
-  const refused = await run(['serve', ...ports, '--database', database], old);
+  const refused = await run(['serve', '--port', '0', '--database', database], old);
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /newer/);
-  const restored = await run(['restore', backup, '--database', database]);
-  assert.equal(restored.code, 0, restored.stderr);
-  await serve(t, ports, { ...old, database, expectsKey: false });
-  const list = await call('/v1/store/orders');
-  const left = (await list.json()) as unknown[];
+
+  await machine.run(blockUnder('### On SQLite'));
+  const left = (await (await call('/v1/store/orders')).json()) as unknown[];
   assert.ok(left.length > ORDERS - cancels.acknowledged.length, `${left.length} orders`);
 });
 
-/** Upgrades three nodes of an earlier build one by one under load. @param whileOld checks each node that is still of that build */
-async function upgradeNodes(
-  t: TestContext,
-  commit: string,
-  whileOld: (node: Running, call: (method: string) => Promise<Response>) => Promise<void>,
-): Promise<Cancels | undefined> {
-  const old = earlier(t, commit);
-  if (old === undefined) return undefined;
+test('PostgreSQL: the commands for nodes upgrade those of the last beta, no request is refused, and those for going back restore', {
+  timeout: 300_000,
+}, async (t) => {
+  const old = earlier(t, LAST_BETA);
+  if (old === undefined) return;
+  const cluster = await Cluster.start();
+  t.after(() => cluster.remove());
+  const database = cluster.url();
+  await fill(database, old);
+  const options = { database, tarball: tarball() };
+  const machines = await Promise.all([1, 2, 3].map(() => Machine.with(t, options)));
+  for (const machine of machines) machine.use(join(CHECKOUTS, LAST_BETA), '1.1.0-beta.1');
+  const { secret } = await machines[0]!.start({ expectsKey: true });
+  for (const machine of machines.slice(1)) await machine.start();
+  const origins = machines.map(({ service }) => service.origin);
+  const headers = { authorization: `Bearer ${secret}` };
+  const cancels = new Cancels(t, origins, secret);
+  await cancels.more(300);
+  const [backup, perNode] = blocksUnder('## Node after node');
+  await machines[0]!.run(backup!);
+  for (const [index, machine] of machines.entries()) {
+    await machine.run(perNode!);
+    await cancels.more(300);
+    for (const { service } of machines.slice(index + 1)) {
+      const url = `${service.origin}/v1/store/orders`;
+      assert.equal((await fetch(url, { headers })).status, 200);
+      // An order that the clients do not reach: cancelled at the first of these nodes, which the others know.
+      const cancel = await fetch(`${url}/${ORDERS - index}`, { headers, method: 'DELETE' });
+      assert.ok([204, 404].includes(cancel.status), `${cancel.status}`);
+      assert.equal((await fetch(`${service.operations}/readyz`)).status, 200);
+    }
+  }
+  await cancels.stop();
+  t.diagnostic(`repeated: ${JSON.stringify(cancels.repeated)}`);
+  assert.equal(cancels.repeated['503'], undefined);
+  await assertKept(database, cancels);
+  const refused = await run(['serve', '--port', '0', '--database', database], old);
+  assert.match(refused.stderr, /newer than this release/);
+
+  await cluster.admin('CREATE DATABASE orders_before');
+  const [onEach, onOne] = blocksUnder('### On PostgreSQL');
+  for (const machine of machines) await machine.run(onEach!);
+  const before = cluster.url('orders_before');
+  await machines[0]!.run(onOne!, { BEFORE_URL: before });
+  for (const machine of machines) {
+    machine.database = before;
+    await machine.start();
+    const list = await fetch(`${machine.service.origin}/v1/store/orders`, { headers });
+    const left = (await list.json()) as unknown[];
+    assert.ok(left.length > ORDERS - cancels.acknowledged.length, `${left.length} orders`);
+  }
+});
+
+test('PostgreSQL: nodes of builds before references refuse requests, and are not ready, once a new node has migrated the schema', {
+  timeout: 200_000,
+}, async (t) => {
+  const old = earlier(t, BEFORE_V2);
+  if (old === undefined) return;
   const cluster = await Cluster.start();
   t.after(() => cluster.remove());
   const database = cluster.url();
@@ -153,19 +212,17 @@ async function upgradeNodes(
     first.secret,
   );
   await cancels.more(300);
-  /** Orders at the end, which the clients do not reach. */
-  let last = ORDERS;
   for (const [index, node] of nodes.entries()) {
-    // Stop, install, start: the first new node migrates the schema beside the old ones.
     assert.equal(await node.stop(), 0);
     await serve(t, flags[index]!, { database, expectsKey: false });
     await cancels.more(300);
-    for (const each of nodes.slice(index + 1)) {
-      await whileOld(each, (method) => {
-        const path = method === 'DELETE' ? `/${last--}` : '';
-        const headers = { authorization: `Bearer ${first.secret}` };
-        return fetch(`${each.origin}/v1/store/orders${path}`, { method, headers });
-      });
+    for (const { origin, operations } of nodes.slice(index + 1)) {
+      const headers = { authorization: `Bearer ${first.secret}` };
+      const url = `${origin}/v1/store/orders`;
+      const cancel = await fetch(`${url}/${ORDERS}`, { headers, method: 'DELETE' });
+      assert.equal(cancel.status, 503);
+      assert.equal((await fetch(url, { headers })).status, 503);
+      assert.equal((await fetch(`${operations}/readyz`)).status, 503);
     }
   }
   await cancels.stop();
@@ -174,28 +231,6 @@ async function upgradeNodes(
   const refused = await run(['serve', '--port', '0', '--database', database], old);
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /newer than this release/);
-  return cancels;
-}
-
-test('PostgreSQL: nodes of the last beta serve until they are replaced, and no request is refused', {
-  timeout: 200_000,
-}, async (t) => {
-  const cancels = await upgradeNodes(t, LAST_BETA, async ({ operations }, call) => {
-    assert.equal((await call('DELETE')).status, 204);
-    assert.equal((await call('GET')).status, 200);
-    assert.equal((await fetch(`${operations}/readyz`)).status, 200);
-  });
-  assert.equal(cancels?.repeated['503'], undefined);
-});
-
-test('PostgreSQL: nodes of builds before references refuse requests, and are not ready, once a new node has migrated the schema', {
-  timeout: 200_000,
-}, async (t) => {
-  await upgradeNodes(t, BEFORE_V2, async ({ operations }, call) => {
-    assert.equal((await call('DELETE')).status, 503);
-    assert.equal((await call('GET')).status, 503);
-    assert.equal((await fetch(`${operations}/readyz`)).status, 503);
-  });
 });
 
 for (const [commit, engines] of RELEASES) {
