@@ -34,11 +34,20 @@ function foldContents() {
 
 /** Opens the elements that contain the target of the address. */
 function openTarget() {
-  const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  const target = document.getElementById(decoded(location.hash.slice(1)));
   for (let each = target?.parentElement; each; each = each.parentElement) {
     if (each instanceof HTMLDetailsElement) each.open = true;
   }
   if (target?.closest('details.fields')) target.scrollIntoView();
+}
+
+/** @param {string} hash which cannot be decoded if it was cut within an escape */
+function decoded(hash) {
+  try {
+    return decodeURIComponent(hash);
+  } catch {
+    return hash;
+  }
 }
 
 /** A link to each field that has an address. */

@@ -46,6 +46,16 @@ test('counts of another filter are not shown, and failed counts are read again',
   await page.getByRole('link', { name: 'All 1' }).waitFor();
 });
 
+test('a list that the service refuses to read is not tried again, and does not say so', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const search = `?reference=${'x'.repeat(300)}`;
+  const { page } = await signedIn(t, browser, service, { search });
+  const notice = page.getByRole('alert').filter({ hasText: 'The list could not be read' });
+  await notice.waitFor();
+  assert.doesNotMatch(await notice.innerText(), /tried again/);
+});
+
 test('counts that were asked for before another filter was chosen are not shown', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n), pending(2n));

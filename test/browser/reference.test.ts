@@ -109,6 +109,14 @@ test('guides are found by what they are about', async (t) => {
   await page.close();
 });
 
+test('an address that was cut within an escape opens the page', async (t) => {
+  const service = await startService(t);
+  const { page, problems } = await opened(browser, `${urlOf(service)}#v2%`);
+  await page.getByLabel('Find guides, operations, fields and errors').waitFor();
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
 test('the chosen language is that of the next visit', async (t) => {
   const service = await startService(t);
   const { page } = await opened(browser, urlOf(service));

@@ -30,6 +30,9 @@ test('a release needs a clean commit with a version and a changelog, and is repr
   assert.match(refused.stderr, /- the working tree has changes\n/);
   assert.match(refused.stderr, /- CHANGELOG.md has no heading "## \[99.0.0\] - YYYY-MM-DD"/);
 
+  edit('client/package.json', (text) =>
+    text.replace(/"version": ".*"/, '"version": "99.0.0-beta.1"'),
+  );
   edit('CHANGELOG.md', (text) =>
     text.replace('## [Unreleased]\n', '## [Unreleased]\n\n## [99.0.0] - 2030-01-01\n'),
   );

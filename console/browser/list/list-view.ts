@@ -51,7 +51,7 @@ export function ordersList(state: State, actions: Actions) {
     ${
       problem === undefined
         ? nothing
-        : html`<p class="notice" role="alert">${icon('warning')}<span><b>The list could not be read.</b> ${problem} It is tried again by itself.</span>
+        : html`<p class="notice" role="alert">${icon('warning')}<span><b>The list could not be read.</b> ${problem}</span>
         <button type="button" @click=${actions.more}>Try again</button></p>`
     }
     <div class="more">

@@ -99,12 +99,13 @@ export class OrderList {
     } catch (error) {
       if (signal.aborted) return;
       const problem = this.#screen.problemOf(session, error);
+      // A malformed request is not retried.
+      const isRetried = problem !== undefined && !(error instanceof InvalidRequestError);
       this.#screen.change((state) => {
-        state.problem = problem;
+        state.problem = isRetried ? `${problem} It is tried again by itself.` : problem;
         endLoading(state);
       });
-      // A malformed request is not retried.
-      if (problem !== undefined && !(error instanceof InvalidRequestError)) {
+      if (isRetried) {
         this.#againTimer = setTimeout(() => void this.readPage(), AGAIN_MS);
       }
     } finally {
