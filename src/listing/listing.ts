@@ -104,10 +104,10 @@ export class Listing {
     return this.#latest();
   }
 
-  /** Begins to read a list that will be asked for; `keep` repeats a read that fails. */
-  readAhead(): void {
+  /** Reads a list that will be asked for. Resolves once it is in memory, or its read has failed, which `keep` repeats. */
+  async readAhead(): Promise<void> {
     this.#askedAt = performance.now();
-    void this.keep();
+    await this.#latest().catch(() => {});
   }
 
   /**

@@ -29,6 +29,8 @@ const RECENTLY_READY_MS = 60_000;
 const DELIVERIES_WITHIN_MS = 2_000;
 /** How long a stop waits for the last spans. */
 const TRACES_WITHIN_MS = 2_000;
+/** How long the public listener of one of several nodes waits for a list that is in use, which takes 4 s for a million orders. */
+const LIST_WITHIN_MS = 60_000;
 /** Delay between attempts to reach the database at startup. */
 const RETRY_MS = 500;
 
@@ -102,7 +104,10 @@ export class Service {
     return store;
   }
 
-  /** Starts the public listener. The list is read at its first request, or from now on, if it was in use in the last day. */
+  /**
+   * Starts the public listener. The list is read at its first request, or from now on, if it was in use in the last day. Where other nodes
+   * can serve lists meanwhile, the listener waits for it, so that no list is refused while nodes are restarted one by one.
+   */
   async listen(): Promise<AddressInfo> {
     const [config, logger, metrics] = [this.#config, this.#logger, this.#metrics];
     const store = this.#openStore!;
@@ -125,13 +130,21 @@ export class Service {
       cors: this.#cors,
       traces: this.#traces,
     });
+    const inMemory = this.#isListInUse ? listing.readAhead() : undefined;
+    if (inMemory !== undefined && (store.engine.name === 'postgresql' || config.reusePort)) {
+      this.#state = {
+        name: 'starting',
+        reason: 'starting: the list of v1, which is in use, is being read',
+      };
+      await withTimeout(LIST_WITHIN_MS, () => inMemory).catch(() => {});
+      this.#expectNotStopped();
+    }
     const address = await this.#server.listen(config);
     // `close` has ended everything that was started before.
     if (this.#isClosing) return address;
     this.#endings.push(
       watchStore({ store, listing }, logger, (fault) => metrics.countFault(fault)),
     );
-    if (this.#isListInUse) listing.readAhead();
     this.#state = { name: 'serving' };
     this.#startBackups();
     this.#startDeliveries(store);

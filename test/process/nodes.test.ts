@@ -3,8 +3,9 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import type { Store } from '../../src/store/store.ts';
 import type { Answer } from '../http/contract-check.ts';
+import { eventually, query } from '../postgres.ts';
 import { newPostgresDatabase, open } from '../store/engines.ts';
-import { run } from './program.ts';
+import { run, serve } from './program.ts';
 import { serveNodes } from './serve-nodes.ts';
 
 const ORDERS = '/v1/store/orders';
@@ -30,6 +31,22 @@ for (const count of [2, 3]) {
     );
   });
 }
+
+test('a node whose list is in use accepts requests once the list is in memory', async (t) => {
+  const database = await newPostgresDatabase(t);
+  const rows = Array.from({ length: 60_000 }, (_, index) => `{"id":${index + 1}}\n`);
+  const imported = await run(['import', '-', '--database', database], { input: rows.join('') });
+  assert.equal(imported.code, 0, imported.stderr);
+  const first = await serve(t, [], { database });
+  assert.equal((await first.call('GET', '/v1/store/orders')).status, 200);
+  await eventually(async () => {
+    const recorded = 'SELECT listed_at FROM store WHERE listed_at IS NOT NULL';
+    assert.equal((await query(database, recorded)).length, 1);
+  });
+  const second = await serve(t, [], { database, expectsKey: false });
+  const ready = await (await fetch(`${second.operations}/readyz`)).text();
+  assert.match(ready, /^list of v1: in memory$/m);
+});
 
 test('a change acknowledged by one node is in the next list of any other, and an ETag identifies one list', {
   timeout: 300_000,

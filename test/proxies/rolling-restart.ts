@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent } from 'node:https';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
+import { earlierBuild, LAST_BETA } from '../earlier-build.ts';
 import { Cluster, eventually, freePort } from '../postgres.ts';
 import { PROGRAM, run } from '../process/program.ts';
 import { ask, startProxy } from './proxies.ts';
 
 const ORDERS = '/v1/store/orders';
 const NODES = 3;
-const ROUNDS = 2;
 const CLIENTS = 6;
 const COUNT = 200_000;
 
@@ -27,10 +27,11 @@ class Node {
     this.#database = database;
   }
 
-  async start(): Promise<void> {
+  /** @param program the path of the program, of this release or an earlier one */
+  async start(program: string): Promise<void> {
     const ports = ['--port', String(this.port), '--operations-port', String(this.operationsPort)];
     const args = ['serve', ...ports, '--database', this.#database, '--no-first-key'];
-    this.#child = spawn(process.execPath, [PROGRAM, ...args], { stdio: 'ignore' });
+    this.#child = spawn(process.execPath, [program, ...args], { stdio: 'ignore' });
     await eventually(async () => {
       const { status } = await fetch(`http://127.0.0.1:${this.operationsPort}/readyz`);
       assert.equal(status, 200);
@@ -48,13 +49,18 @@ class Node {
   }
 }
 
-test('no request fails while three nodes behind HAProxy and nginx are restarted one by one', async (t) => {
+/** Starts three nodes with the first program, and restarts them one by one with each of the others, under load through both proxies. */
+async function restartAll(
+  t: TestContext,
+  [first, ...others]: readonly [string, ...string[]],
+): Promise<void> {
+  const options = { program: [process.execPath, first] as const };
   const cluster = await Cluster.start({ max_connections: '60' });
   t.after(() => cluster.remove());
   const database = cluster.url();
   const { stdout: input } = await run(['sample', String(COUNT)]);
-  await run(['import', '-', '--database', database], { input });
-  const made = await run(['keys', 'create', '--name', 'x', '--database', database]);
+  await run(['import', '-', '--database', database], { ...options, input });
+  const made = await run(['keys', 'create', '--name', 'x', '--database', database], options);
   const headers = { authorization: `Bearer ${made.stdout.trim()}` };
   const nodes: Node[] = [];
   for (let index = 0; index < NODES; index += 1) {
@@ -63,7 +69,7 @@ test('no request fails while three nodes behind HAProxy and nginx are restarted 
   t.after(() => {
     for (const node of nodes) node.kill();
   });
-  await Promise.all(nodes.map((node) => node.start()));
+  await Promise.all(nodes.map((node) => node.start(first)));
 
   const ports = {
     haproxy: (await startProxy(t, 'haproxy', nodes)).port,
@@ -95,10 +101,10 @@ test('no request fails while three nodes behind HAProxy and nginx are restarted 
     client(index % 2 === 0 ? 'haproxy' : 'nginx'),
   );
   await pause(2_000);
-  for (let round = 0; round < ROUNDS; round += 1) {
+  for (const program of others) {
     for (const node of nodes) {
       await node.stop();
-      await node.start();
+      await node.start(program);
       // HAProxy finds it ready at its next health check.
       await pause(2_500);
     }
@@ -108,4 +114,13 @@ test('no request fails while three nodes behind HAProxy and nginx are restarted 
   t.diagnostic([...counts].map(([what, count]) => `${what}: ${count}`).join(', '));
   assert.deepEqual(failures, []);
   assert.ok(id > 1_000, 'there was load');
+}
+
+test('no request fails while three nodes behind HAProxy and nginx are restarted one by one', async (t) => {
+  await restartAll(t, [PROGRAM, PROGRAM, PROGRAM]);
+});
+
+test('no request fails while three nodes of the last beta behind HAProxy and nginx are upgraded one by one', async (t) => {
+  const old = earlierBuild(t, LAST_BETA);
+  if (old !== undefined) await restartAll(t, [old.program[1], PROGRAM]);
 });

@@ -1,12 +1,11 @@
 // docs/upgrading.md, with the releases that came before.
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, type TestContext, test } from 'node:test';
+import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { npm } from '../client/packed.ts';
+import { BUILDS, earlierBuild, LAST_BETA } from '../earlier-build.ts';
 import { Cluster, freePort } from '../postgres.ts';
 import { Cancels } from '../process/cancels.ts';
 import { type RunOptions, run, serve } from '../process/program.ts';
@@ -20,8 +19,6 @@ const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const RELEASE = '6396602';
 /** The last commit with PostgreSQL and the schema before v2. */
 const BEFORE_V2 = 'e29270d';
-/** The last beta before 2.0.0. */
-const LAST_BETA = '8ce2a30';
 /** Each release, or state of the main branch, whose stores are in use, with the engines that it had. */
 const RELEASES: readonly (readonly [string, readonly string[]])[] = [
   [RELEASE, ['SQLite']],
@@ -32,33 +29,9 @@ const RELEASES: readonly (readonly [string, readonly string[]])[] = [
 /** More than are cancelled during a test, on a fast machine too: the last order stays pending. */
 const ORDERS = 40_000;
 
-/** Not below node_modules, where Node.js runs no TypeScript. */
-const CHECKOUTS = mkdtempSync(join(tmpdir(), 'store-orders-releases-'));
-after(() => rmSync(CHECKOUTS, { recursive: true, force: true }));
-
-/** Checks out an earlier release and installs it, once. Returns undefined in a clone without history. */
-function earlier(t: TestContext, commit: string): RunOptions | undefined {
-  const folder = join(CHECKOUTS, commit);
-  const { status } = spawnSync('git', ['cat-file', '-e', commit], { cwd: ROOT });
-  if (status !== 0) {
-    t.skip(`this clone does not have the commit ${commit}`);
-    return undefined;
-  }
-  if (!existsSync(folder)) checkOut(commit, folder);
-  return { program: [process.execPath, join(folder, 'bin/store-orders.js')] };
-}
-
-function checkOut(commit: string, folder: string): void {
-  const options = { cwd: ROOT, maxBuffer: 1 << 28, stdio: 'pipe' } as const;
-  const archive = execFileSync('git', ['archive', commit], options);
-  mkdirSync(folder);
-  execFileSync('tar', ['-x'], { cwd: folder, input: archive });
-  npm(['ci', '--omit=dev'], folder);
-}
-
 /** Packs this release, once. */
 function tarball(): string {
-  const folder = join(CHECKOUTS, 'packed');
+  const folder = join(BUILDS, 'packed');
   if (!existsSync(folder)) {
     mkdirSync(folder);
     npm(['pack', '--pack-destination', folder], ROOT);
@@ -107,12 +80,12 @@ async function assertKept(database: string, cancels: Cancels): Promise<void> {
 test('SQLite: the commands for one process upgrade under load without a loss, and those for going back restore', {
   timeout: 200_000,
 }, async (t) => {
-  const old = earlier(t, RELEASE);
+  const old = earlierBuild(t, RELEASE);
   if (old === undefined) return;
   const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
   await fill(database, old);
   const machine = await Machine.with(t, { database, tarball: tarball() });
-  machine.use(join(CHECKOUTS, RELEASE), '1.0.0');
+  machine.use(join(BUILDS, RELEASE), '1.0.0');
   const { origin, secret } = await machine.start({ expectsKey: true });
   const cancels = new Cancels(t, [origin], secret);
   await cancels.more(300);
@@ -140,7 +113,7 @@ test('SQLite: the commands for one process upgrade under load without a loss, an
 test('PostgreSQL: the commands for nodes upgrade those of the last beta, no request is refused, and those for going back restore', {
   timeout: 300_000,
 }, async (t) => {
-  const old = earlier(t, LAST_BETA);
+  const old = earlierBuild(t, LAST_BETA);
   if (old === undefined) return;
   const cluster = await Cluster.start();
   t.after(() => cluster.remove());
@@ -148,7 +121,7 @@ test('PostgreSQL: the commands for nodes upgrade those of the last beta, no requ
   await fill(database, old);
   const options = { database, tarball: tarball() };
   const machines = await Promise.all([1, 2, 3].map(() => Machine.with(t, options)));
-  for (const machine of machines) machine.use(join(CHECKOUTS, LAST_BETA), '1.1.0-beta.1');
+  for (const machine of machines) machine.use(join(BUILDS, LAST_BETA), '1.1.0-beta.1');
   const { secret } = await machines[0]!.start({ expectsKey: true });
   for (const machine of machines.slice(1)) await machine.start();
   const origins = machines.map(({ service }) => service.origin);
@@ -193,7 +166,7 @@ test('PostgreSQL: the commands for nodes upgrade those of the last beta, no requ
 test('PostgreSQL: nodes of builds before references refuse requests, and are not ready, once a new node has migrated the schema', {
   timeout: 200_000,
 }, async (t) => {
-  const old = earlier(t, BEFORE_V2);
+  const old = earlierBuild(t, BEFORE_V2);
   if (old === undefined) return;
   const cluster = await Cluster.start();
   t.after(() => cluster.remove());
@@ -238,7 +211,7 @@ for (const [commit, engines] of RELEASES) {
     test(`${name}: every operation and command works on a store of ${commit} after its upgrade`, {
       timeout: 200_000,
     }, async (t) => {
-      const old = earlier(t, commit);
+      const old = earlierBuild(t, commit);
       if (old === undefined) return;
       const database = await newDatabase(t);
       const input = Array.from({ length: 6 }, (_, index) => `{"id":${index + 1},"petId":1}\n`);
