@@ -53,7 +53,10 @@ try {
   const config = {
     ...{ main, mainFormat: 'module', output: join(OUT, NAME), useCodeCache: true },
     disableExperimentalSEAWarning: true,
-    assets: Object.fromEntries(paths.map((path) => [path.slice(assets.length + 1), path])),
+    // With slashes on Windows, too.
+    assets: Object.fromEntries(
+      paths.map((path) => [path.slice(assets.length + 1).replaceAll('\\', '/'), path]),
+    ),
   };
   const file = join(folder, 'executable.json');
   writeFileSync(file, JSON.stringify(config));

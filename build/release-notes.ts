@@ -2,7 +2,11 @@
 import { readFileSync } from 'node:fs';
 
 const [version = ''] = process.argv.slice(2);
-const text = readFileSync(new URL('../CHANGELOG.md', import.meta.url), 'utf8');
+const read = (path: string) => readFileSync(new URL(`../${path}`, import.meta.url), 'utf8');
+const { repository } = JSON.parse(read('package.json')) as { repository: { url: string } };
+/** Links within the repository lead to the tag. */
+const atTag = `${repository.url.replaceAll(/^git\+|\.git$/g, '')}/blob/v${version}/`;
+const text = read('CHANGELOG.md').replaceAll(/\]\((?=[\w./]+\))(?!https?:)/g, `](${atTag}`);
 const sections = text.split(/^(?=## \[)/m);
 const section = sections.find((each) => each.startsWith(`## [${version}]`));
 if (section === undefined) throw new Error(`CHANGELOG.md has no section for ${version}`);

@@ -22,6 +22,7 @@ import {
   withStore,
 } from './command-database.ts';
 import {
+  asStarted,
   CommandFailed,
   naturalNumber,
   printRows,
@@ -166,7 +167,7 @@ async function listKeys(flags: DatabaseFlags & { json?: true }): Promise<void> {
   const keys = await withStore(flags, 'read', (store) => store.keys());
   await printRows(
     keys.map(keyRecord),
-    { columns: COLUMNS, record: (key) => key, empty: NO_KEYS },
+    { columns: COLUMNS, record: (key) => key, empty: asStarted(NO_KEYS) },
     flags,
   );
 }

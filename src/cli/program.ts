@@ -28,6 +28,7 @@ import { showCommand } from './orders/show.ts';
 import { referenceCommand } from './reference.ts';
 import { serveCommand } from './serve.ts';
 import {
+  asStarted,
   CommandFailed,
   OutputFailed,
   runIn,
@@ -108,8 +109,8 @@ function configure(command: Command, writeHelp: (text: string) => void): void {
     .exitOverride()
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
-      writeOut: writeHelp,
-      writeErr: (text) => terminal().stderr.write(text),
+      writeOut: (text) => writeHelp(asStarted(text)),
+      writeErr: (text) => terminal().stderr.write(asStarted(text)),
     });
   for (const child of command.commands) configure(child, writeHelp);
 }
@@ -139,7 +140,7 @@ function report(error: unknown): number {
   writeErr(`store-orders: ${isExpected ? message : (error as Error).stack}`);
   if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
     writeErr(
-      'Choose another port with --port (the service) or --operations-port (health and metrics).',
+      'Another program listens there, maybe store-orders itself. Choose another port: --port for the service, --operations-port for health and metrics.',
     );
   }
   return EXIT_FAILURE;

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -219,12 +219,23 @@ test('doctor finds that Litestream, whose tables are in the store, does not read
   const folder = join(dirname(path), `.${basename(path)}-litestream/ltx/0`);
   mkdirSync(folder, { recursive: true });
   const read = join(folder, '0000000000000001-0000000000000001.ltx');
-  writeFileSync(read, '');
-  assert.match((await replication()).join(), /^ok: Litestream has read the changes up to 20/);
-  const before = new Date(Date.now() - 3_600_000);
-  utimesSync(read, before, before);
-  const found = await replication();
-  assert.match(found.join(), /^warning: Litestream has read no changes since 20\S+; later ones/);
+  writeFileSync(read, 'x');
+  const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+  for (const [changed, readAt, expected] of [
+    [0, 0, /^ok: Litestream has read changes up to 20/],
+    // Everything was read, and nothing has run since.
+    [90, 89, /^ok: /],
+    // A change of this moment may be read in the next one.
+    [0, 60, /^ok: /],
+    [2, 60, /^warning: Litestream has read no changes since 20\S+; the last one, of 20\S+, is on/],
+    [90, 91, /^warning: /],
+  ] as const) {
+    for (const each of [path, `${path}-wal`].filter(existsSync)) {
+      utimesSync(each, minutesAgo(changed), minutesAgo(changed));
+    }
+    utimesSync(read, minutesAgo(readAt), minutesAgo(readAt));
+    assert.match((await replication()).join(), expected, `${changed}, ${readAt}`);
+  }
 });
 
 test('doctor detects that the running service has another store', async (t) => {

@@ -32,6 +32,31 @@ test('a database file that is mounted alone is not written, and doctor says so',
   assert.match(stdout, /^files +problem +.*it is mounted alone/m);
 });
 
+test('a user who may not enter or write a folder is told so, in one line', {
+  skip: NEEDS_OTHER_USER,
+}, async (t) => {
+  const folder = temporaryFolder(t);
+  const closed = join(folder, 'closed');
+  mkdirSync(closed, { mode: 0o700 });
+  chmodSync(folder, 0o755);
+  const store = join(closed, 'o.db');
+  assert.equal((await run(['migrate', '--database', `sqlite:${store}`])).code, 0);
+  const asNobody = (args: readonly string[], database: string) =>
+    run([...args, '--database', `sqlite:${database}`], { wrapper: AS_NOBODY });
+  for (const args of [['serve', '--port', '0', '--operations-port', '0'], ['list'], ['check']]) {
+    const { code, stderr } = await asNobody(args, store);
+    assert.equal(code, 1);
+    assert.match(stderr, /: EACCES: .*; run the command as the owner of the database\n$/);
+  }
+  const created = await asNobody(['keys', 'create', '--name', 'x'], join(folder, 'new.db'));
+  assert.match(created.stderr, /cannot be created: this user may not write to \/.*\n$/);
+  assert.equal((await run(['migrate', '--database', `sqlite:${folder}/open.db`])).code, 0);
+  const { stderr } = await run(['backup', `${closed}/b.db`, '--database', `sqlite:${store}`], {
+    wrapper: AS_NOBODY,
+  });
+  assert.doesNotMatch(stderr, /\n +at /);
+});
+
 test('a user without write permission is told in one line how to read a store that no service uses', {
   skip: NEEDS_OTHER_USER,
 }, async (t) => {

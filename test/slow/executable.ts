@@ -1,10 +1,11 @@
 // The executable: one file that needs neither Node.js nor a folder of its own.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { VERSION } from '../../src/version.ts';
 import { run, serve } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
 
@@ -16,8 +17,7 @@ test('the executable is a running store with all of its pages, threads and comma
   timeout: 200_000,
 }, async (t) => {
   execFileSync(process.execPath, ['build/executable.ts'], { cwd: ROOT, stdio: 'pipe' });
-  const names = readdirSync(RELEASE).filter((each) => each.includes(process.platform));
-  const name = names.find((each) => !/\.(?:sha256|LICENSES)$/.test(each))!;
+  const name = `store-orders-${VERSION}-${process.platform}-${process.arch}`;
   execFileSync('sha256sum', ['--check', `${name}.sha256`], { cwd: RELEASE, stdio: 'pipe' });
   const licences = readFileSync(join(RELEASE, `${name}.LICENSES`), 'utf8');
   for (const each of ['Node.js v', 'lit-html ', 'pg ', 'ajv ', 'pino ']) {

@@ -2,23 +2,20 @@ import assert from 'node:assert/strict';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { startBrowser } from '../browser/chromium.ts';
 import { live, row, signedIn } from '../browser/console-page.ts';
 import { npm } from '../client/packed.ts';
+import { packedProgram } from '../packed-program.ts';
 import { type RunOptions, run, serve } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
 
-const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const INSTALLED = 'node_modules/store-orders';
 
 /** Packs the program and installs it in an empty folder, with nothing but its dependencies. */
-function installed(t: TestContext): string {
+async function installed(t: TestContext): Promise<string> {
   const folder = temporaryFolder(t);
-  npm(['pack', '--pack-destination', folder], ROOT);
-  const [tarball] = readdirSync(folder);
   writeFileSync(join(folder, 'package.json'), '{}');
-  npm(['install', '--ignore-scripts', `./${tarball}`], folder);
+  npm(['install', '--ignore-scripts', await packedProgram()], folder);
   return folder;
 }
 
@@ -33,7 +30,7 @@ for (const version of ['24.15.0', '26']) {
     skip: process.platform === 'linux' && process.arch === 'x64' ? false : 'on x64 Linux only',
     timeout: 100_000,
   }, async (t) => {
-    const folder = installed(t);
+    const folder = await installed(t);
     const files = readdirSync(join(folder, INSTALLED), { recursive: true, encoding: 'utf8' });
     assert.deepEqual(
       files.filter((name) => /\.ts$|(^|\/)test\/|\.test\.js$|released|tsconfig/.test(name)),

@@ -1,11 +1,11 @@
 // docs/upgrading.md, with the releases that came before.
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { npm } from '../client/packed.ts';
 import { BUILDS, earlierBuild, LAST_BETA } from '../earlier-build.ts';
+import { packedProgram } from '../packed-program.ts';
 import { Cluster, freePort } from '../postgres.ts';
 import { Cancels } from '../process/cancels.ts';
 import { type RunOptions, run, serve } from '../process/program.ts';
@@ -28,16 +28,6 @@ const RELEASES: readonly (readonly [string, readonly string[]])[] = [
 ];
 /** More than are cancelled during a test, on a fast machine too: the last order stays pending. */
 const ORDERS = 40_000;
-
-/** Packs this release, once. */
-function tarball(): string {
-  const folder = join(BUILDS, 'packed');
-  if (!existsSync(folder)) {
-    mkdirSync(folder);
-    npm(['pack', '--pack-destination', folder], ROOT);
-  }
-  return join(folder, readdirSync(folder)[0]!);
-}
 
 /** The commands of docs/upgrading.md under a heading, a block each. */
 function blocksUnder(heading: string): string[] {
@@ -84,8 +74,8 @@ test('SQLite: the commands for one process upgrade under load without a loss, an
   if (old === undefined) return;
   const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
   await fill(database, old);
-  const machine = await Machine.with(t, { database, tarball: tarball() });
-  machine.use(join(BUILDS, RELEASE), '1.0.0');
+  const machine = await Machine.with(t, { database, tarball: await packedProgram() });
+  machine.useClone(join(BUILDS, RELEASE));
   const { origin, secret } = await machine.start({ expectsKey: true });
   const cancels = new Cancels(t, [origin], secret);
   await cancels.more(300);
@@ -93,6 +83,7 @@ test('SQLite: the commands for one process upgrade under load without a loss, an
     fetch(origin + path, { headers: { authorization: `Bearer ${secret}`, ...headers } });
   const etag = (await call('/v1/store/orders')).headers.get('etag')!;
 
+  await machine.run(blockUnder('## Once, from 1.0.0'));
   await machine.run(blockUnder('## One process'));
   await cancels.more(300);
   await cancels.stop();
@@ -119,9 +110,9 @@ test('PostgreSQL: the commands for nodes upgrade those of the last beta, no requ
   t.after(() => cluster.remove());
   const database = cluster.url();
   await fill(database, old);
-  const options = { database, tarball: tarball() };
+  const options = { database, tarball: await packedProgram() };
   const machines = await Promise.all([1, 2, 3].map(() => Machine.with(t, options)));
-  for (const machine of machines) machine.use(join(BUILDS, LAST_BETA), '1.1.0-beta.1');
+  for (const machine of machines) machine.useRelease(join(BUILDS, LAST_BETA), '1.1.0-beta.1');
   const { secret } = await machines[0]!.start({ expectsKey: true });
   for (const machine of machines.slice(1)) await machine.start();
   const origins = machines.map(({ service }) => service.origin);
@@ -161,6 +152,13 @@ test('PostgreSQL: the commands for nodes upgrade those of the last beta, no requ
     const left = (await list.json()) as unknown[];
     assert.ok(left.length > ORDERS - cancels.acknowledged.length, `${left.length} orders`);
   }
+  const placed = await machines[0]!.service.call(
+    'POST',
+    '/v2/store/orders',
+    { ...headers, 'content-type': 'application/json', 'idempotency-key': 'after' },
+    '{"petId":1,"quantity":1}',
+  );
+  assert.equal(JSON.parse(placed.body).id, 1_000_000_000);
 });
 
 test('PostgreSQL: nodes of builds before references refuse requests, and are not ready, once a new node has migrated the schema', {

@@ -47,6 +47,9 @@ async function restore(file: string, flags: DatabaseFlags): Promise<void> {
   );
   for (const line of historyLines(findings)) writeErr(line);
   writeErr(`New orders get ids from ${nextId}, so that no id is assigned twice.`);
+  writeErr(
+    'API keys are as in the backup: see "keys list", and revoke again what was revoked since.',
+  );
   if (kept !== undefined)
     writeErr(`The previous database is kept as ${kept}; delete it when you no longer need it.`);
 }

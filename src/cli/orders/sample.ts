@@ -56,7 +56,7 @@ export async function addSamples(store: Store, count: number): Promise<void> {
     batch = [];
   }
   await store.apply(batch);
-  writeErr(`Added ${grouped(count)} sample orders.`);
+  writeErr(`Added ${grouped(count)} sample orders. For real orders, use another database.`);
 }
 
 /** Parses the number of sample orders. @throws UsageError */

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
+import { isSea } from 'node:sea';
 import type { Readable, Writable } from 'node:stream';
 import { toJson } from '../../../protocol/exact-json.ts';
 
@@ -84,7 +85,12 @@ export async function writeJson(value: unknown): Promise<void> {
 
 /** Writes a line to stderr; stdout is reserved for data. */
 export function writeErr(text: string): void {
-  terminal().stderr.write(`${text}\n`);
+  terminal().stderr.write(`${asStarted(text)}\n`);
+}
+
+/** Returns a text for people with commands as they are typed: npx starts the program of a clone or of a package, but not an executable. */
+export function asStarted(text: string): string {
+  return isSea() ? text.replaceAll('npx store-orders', 'store-orders') : text;
 }
 
 /** Formats rows as columns, each as wide as its widest cell. */

@@ -1,5 +1,5 @@
--- Drops what only nodes of builds before the heads (013) used: the id of a store, and the mark of a revision. Such nodes, if some still run, are
--- no longer ready from here on. without_references also refuses every write that without_head refused. It stays, with chained_revision and
+-- Drops what only nodes of builds before the references (014) read: the id of a store, and the mark of a revision. Such nodes, if some still run,
+-- are no longer ready from here on. without_references also refuses every write that without_head refused. It stays, with chained_revision and
 -- orders_by_reference, which nodes of the betas use: docs/decisions/060-what-is-dropped-when.md.
 DROP TRIGGER without_head ON store;
 DROP TRIGGER leap ON store;

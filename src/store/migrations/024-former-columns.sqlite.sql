@@ -1,4 +1,4 @@
--- Drops what only releases before the heads (013) used: the id of a store, and the mark of a revision.
+-- Drops what only builds before the references (014) read: the id of a store, and the mark of a revision.
 DROP TRIGGER leap;
 ALTER TABLE store DROP COLUMN id;
 ALTER TABLE store DROP COLUMN mark;

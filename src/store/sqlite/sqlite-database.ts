@@ -49,7 +49,7 @@ function planMigrations(path: string): MigrationSteps {
     ? withOpenErrors(path, () => readDatabase(readableLocation(path), missingMigrations))
     : allMigrations();
   const effects = [
-    'holds the write lock until all migrations are done: changes wait or get 503, reads continue; takes about a second per million orders',
+    'holds the write lock until all migrations are done: changes wait or get 503, reads continue; takes up to half a minute per million orders',
   ];
   return { steps: names.map((name) => ({ name, effects })), heldBy: [] };
 }

@@ -9,7 +9,7 @@ import type { ImportRecord } from '../../../store/history.ts';
 import { type Store, StoreNotUsable, StoreUnavailable } from '../../../store/store.ts';
 import type { Findings } from '../../../store/tables/consistency.ts';
 import { describeImport } from '../../orders/import/imports.ts';
-import { counted, grouped } from '../../terminal/terminal.ts';
+import { asStarted, counted, grouped } from '../../terminal/terminal.ts';
 import { webhooksOf } from './webhook-findings.ts';
 
 const SOON_MS = 14 * 86_400_000;
@@ -94,7 +94,7 @@ async function keysOf(store: Store, environment: Config['environment']): Promise
     (key) => key.environment === environment && keyStatus(key, now) === 'valid',
   );
   if (keys.length === 0) {
-    const advice = 'npx store-orders keys create --name NAME';
+    const advice = asStarted('npx store-orders keys create --name NAME');
     return [warning('keys', `there is no valid key for ${environment}`, advice)];
   }
   const ending = keys.filter(

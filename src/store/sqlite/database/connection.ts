@@ -4,6 +4,7 @@ import {
   constants,
   existsSync,
   fsyncSync,
+  lstatSync,
   mkdirSync,
   openSync,
   statSync,
@@ -69,7 +70,7 @@ export function openForWriting(path: string, create: boolean): { db: DatabaseSyn
     makeFolder(dirname(path));
     makeFile(path);
   } else expectExists(path);
-  if (!existsSync(path)) throw new StoreNotUsable('it is a link to a file that does not exist');
+  if (!existsSync(path)) throw new StoreNotUsable(whyMissing(path, create));
   if (!statSync(path).isFile()) throw new StoreNotUsable('it is not a file');
   expectOneName(path);
   const file = fileIdentity(path);
@@ -150,9 +151,24 @@ export function readDatabase<T>(location: Location, use: (db: DatabaseSync) => T
   }
 }
 
-/** @throws StoreNotUsable if there is no file at `path` */
+/** @throws StoreNotUsable if there is no file at `path`, or this user may not find it */
 export function expectExists(path: string): void {
-  if (!existsSync(path)) throw new StoreNotUsable('the database does not exist');
+  if (!existsSync(path)) throw new StoreNotUsable(whyMissing(path));
+}
+
+/** @param wasCreated whether an attempt to create the file was made */
+function whyMissing(path: string, wasCreated = false): string {
+  try {
+    if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
+      return 'it is a link to a file that does not exist';
+    }
+    return wasCreated
+      ? `it cannot be created: this user may not write to ${dirname(resolve(path))}`
+      : 'the database does not exist';
+  } catch (error) {
+    // For example a folder that this user may not enter.
+    return `${(error as Error).message}; run the command as the owner of the database`;
+  }
 }
 
 /** Advice for commands that only read. */

@@ -20,6 +20,7 @@ import {
   fileIdentity,
   makeFile,
   makeFolder,
+  mayUse,
   readableLocation,
   readDatabase,
   syncToDisk,
@@ -78,6 +79,7 @@ const PARTIAL = /\.[0-9a-f]{8}-[0-9a-f-]{27}\.partial(?:-journal|-wal|-shm)?$/;
 
 /** Returns the temporary files of backups in a folder. */
 export function partialsIn(folder: string): string[] {
+  if (!mayUse(folder, constants.R_OK)) return [];
   const names = readdirSync(folder).filter((name) => PARTIAL.test(name));
   return names.map((name) => join(folder, name));
 }

@@ -97,7 +97,7 @@ function rightsOf(file: string, folder: string): Finding {
 
 /** Reports temporary files of a backup or a restore that was killed. */
 function leftoversIn(folder: string): Finding[] {
-  const left = mayUse(folder, constants.R_OK) ? partialsIn(folder) : [];
+  const left = partialsIn(folder);
   if (left.length === 0) return [];
   const found = `temporary files of an interrupted or running backup or restore: ${left.join(', ')}`;
   return [warning('files', found, 'delete them unless a backup or restore is running')];

@@ -3,8 +3,9 @@ import { basename, dirname, join } from 'node:path';
 import { type Finding, ok, warning } from '../../diagnosis.ts';
 import { readableLocation, readDatabase } from '../database/connection.ts';
 
-/** Litestream reads the log every second by default; longer than this, and it does not run or does not get on. */
+/** Litestream reads the log every second by default; it is given this long for a change, and for the difference of two files' times. */
 const LATE_MS = 60_000;
+const NOISE_MS = 2_000;
 
 const SUBJECT = 'replication';
 const ADVICE = 'see "Litestream" in docs/backup.md';
@@ -15,18 +16,22 @@ const ADVICE = 'see "Litestream" in docs/backup.md';
  * itself reports.
  */
 export function replicationOf(file: string): Finding[] {
-  if (!existsSync(file) || !hasTables(file)) return [];
+  if (!existsSync(file)) return [];
   const real = realpathSync(file);
+  // Before the database is opened, which creates an empty log.
+  const changedAt = Math.max(timeOf(real), timeOf(`${real}-wal`));
+  if (!hasTables(file)) return [];
   const folder = join(dirname(real), `.${basename(real)}-litestream`);
   const readAt = latestIn(folder);
   if (readAt === undefined) {
     const found = `the store has tables of Litestream, but ${folder} is not there: Litestream does not run, or has another meta-path`;
     return [warning(SUBJECT, found, ADVICE)];
   }
-  const lateMs = Math.max(changedAt(real), changedAt(`${real}-wal`)) - readAt;
   const when = new Date(readAt).toISOString();
-  if (lateMs <= LATE_MS) return [ok(SUBJECT, `Litestream has read the changes up to ${when}`)];
-  const found = `Litestream has read no changes since ${when}; later ones are on this disk only`;
+  const isUnread = changedAt > readAt + NOISE_MS && Date.now() - changedAt > LATE_MS;
+  if (!isUnread) return [ok(SUBJECT, `Litestream has read changes up to ${when}`)];
+  const last = new Date(changedAt).toISOString();
+  const found = `Litestream has read no changes since ${when}; the last one, of ${last}, is on this disk only`;
   return [warning(SUBJECT, found, ADVICE)];
 }
 
@@ -46,11 +51,12 @@ function latestIn(folder: string): number | undefined {
   const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
   const times = entries
     .filter((entry) => entry.isFile())
-    .map((entry) => changedAt(join(entry.parentPath, entry.name)));
+    .map((entry) => timeOf(join(entry.parentPath, entry.name)));
   return times.length === 0 ? undefined : Math.max(...times);
 }
 
-/** 0 for a file that is not there, or no longer. */
-function changedAt(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+/** Returns when a file was changed, in milliseconds since the epoch; 0 for one that is empty, or not there. */
+function timeOf(path: string): number {
+  const { size = 0, mtimeMs = 0 } = statSync(path, { throwIfNoEntry: false }) ?? {};
+  return size > 0 ? mtimeMs : 0;
 }
