@@ -225,8 +225,8 @@ test('doctor finds that Litestream, whose tables are in the store, does not read
     [0, 0, /^ok: Litestream has read changes up to 20/],
     // Everything was read, and nothing has run since.
     [90, 89, /^ok: /],
-    // A change of this moment may be read in the next one.
-    [0, 60, /^ok: /],
+    // The last change is seconds old, and so were others since Litestream has stopped.
+    [0.15, 60, /^warning: /],
     [2, 60, /^warning: Litestream has read no changes since 20\S+; the last one, of 20\S+, is on/],
     [90, 91, /^warning: /],
   ] as const) {
@@ -236,6 +236,13 @@ test('doctor finds that Litestream, whose tables are in the store, does not read
     utimesSync(read, minutesAgo(readAt), minutesAgo(readAt));
     assert.match((await replication()).join(), expected, `${changed}, ${readAt}`);
   }
+  // A change of this moment is read in the next one.
+  for (const each of [path, `${path}-wal`].filter(existsSync)) {
+    utimesSync(each, minutesAgo(0), minutesAgo(0));
+  }
+  const found = replication();
+  setTimeout(() => writeFileSync(read, 'xy'), 500);
+  assert.match((await found).join(), /^ok: /);
 });
 
 test('doctor detects that the running service has another store', async (t) => {

@@ -53,7 +53,7 @@ export async function diagnoseSqlite(path: string): Promise<Finding[]> {
       return [problem('files', `${file}: ${names}`, 'use one name, and the folder')];
     const findings = [
       ...[rightsOf(file, folder), diskOf(file, folder)],
-      ...[...leftoversIn(folder), ...replicationOf(file)],
+      ...[...leftoversIn(folder), ...(await replicationOf(file))],
     ];
     const isWritable = findings.every(({ level }) => level !== 'problem');
     return isWritable ? [...findings, await syncCost(folder)] : findings;

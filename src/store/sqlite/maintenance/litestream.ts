@@ -1,11 +1,14 @@
 import { existsSync, readdirSync, realpathSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { type Finding, ok, warning } from '../../diagnosis.ts';
 import { readableLocation, readDatabase } from '../database/connection.ts';
 
-/** Litestream reads the log every second by default; it is given this long for a change, and for the difference of two files' times. */
-const LATE_MS = 60_000;
+/** Litestream reads the log every second by default; a change is given this long. */
+const READ_WITHIN_MS = 10_000;
+/** Times of files that differ by less are taken as equal. */
 const NOISE_MS = 2_000;
+const RETRY_MS = 200;
 
 const SUBJECT = 'replication';
 const ADVICE = 'see "Litestream" in docs/backup.md';
@@ -13,23 +16,28 @@ const ADVICE = 'see "Litestream" in docs/backup.md';
 /**
  * Checks whether Litestream (https://litestream.io) reads the changes of a database that has its tables. It keeps what it has read in a folder
  * beside the database before it sends it, so the times of the files there show how far it is; whether the replica can be reached, only Litestream
- * itself reports.
+ * itself reports. Waits for the reading of a change of the last READ_WITHIN_MS.
  */
-export function replicationOf(file: string): Finding[] {
+export async function replicationOf(file: string): Promise<Finding[]> {
   if (!existsSync(file)) return [];
   const real = realpathSync(file);
   // Before the database is opened, which creates an empty log.
   const changedAt = Math.max(timeOf(real), timeOf(`${real}-wal`));
   if (!hasTables(file)) return [];
   const folder = join(dirname(real), `.${basename(real)}-litestream`);
-  const readAt = latestIn(folder);
+  const isUnread = (readAt: number | undefined) =>
+    readAt !== undefined && readAt + NOISE_MS < changedAt;
+  let readAt = latestIn(folder);
+  while (isUnread(readAt) && Date.now() < changedAt + READ_WITHIN_MS) {
+    await pause(RETRY_MS);
+    readAt = latestIn(folder);
+  }
   if (readAt === undefined) {
     const found = `the store has tables of Litestream, but ${folder} is not there: Litestream does not run, or has another meta-path`;
     return [warning(SUBJECT, found, ADVICE)];
   }
   const when = new Date(readAt).toISOString();
-  const isUnread = changedAt > readAt + NOISE_MS && Date.now() - changedAt > LATE_MS;
-  if (!isUnread) return [ok(SUBJECT, `Litestream has read changes up to ${when}`)];
+  if (!isUnread(readAt)) return [ok(SUBJECT, `Litestream has read changes up to ${when}`)];
   const last = new Date(changedAt).toISOString();
   const found = `Litestream has read no changes since ${when}; the last one, of ${last}, is on this disk only`;
   return [warning(SUBJECT, found, ADVICE)];
