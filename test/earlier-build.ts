@@ -12,7 +12,7 @@ const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** The last beta before 2.0.0. */
 export const LAST_BETA = '8ce2a30';
 
-/** A folder for checkouts and packages. Not below node_modules, where Node.js runs no TypeScript. */
+/** The folder of the checkouts. Not below node_modules, where Node.js runs no TypeScript. */
 export const BUILDS = mkdtempSync(join(tmpdir(), 'store-orders-builds-'));
 after(() => rmSync(BUILDS, { recursive: true, force: true }));
 

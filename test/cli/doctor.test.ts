@@ -220,7 +220,10 @@ test('doctor finds that Litestream, whose tables are in the store, does not read
   mkdirSync(folder, { recursive: true });
   const read = join(folder, '0000000000000001-0000000000000001.ltx');
   writeFileSync(read, 'x');
-  const minutesAgo = (minutes: number) => new Date(Date.now() - minutes * 60_000);
+  const date = (minutesAgo: number, ...paths: readonly string[]) => {
+    const at = new Date(Date.now() - minutesAgo * 60_000);
+    for (const each of paths.filter(existsSync)) utimesSync(each, at, at);
+  };
   for (const [changed, readAt, expected] of [
     [0, 0, /^ok: Litestream has read changes up to 20/],
     // Everything was read, and nothing has run since.
@@ -230,16 +233,12 @@ test('doctor finds that Litestream, whose tables are in the store, does not read
     [2, 60, /^warning: Litestream has read no changes since 20\S+; the last one, of 20\S+, is on/],
     [90, 91, /^warning: /],
   ] as const) {
-    for (const each of [path, `${path}-wal`].filter(existsSync)) {
-      utimesSync(each, minutesAgo(changed), minutesAgo(changed));
-    }
-    utimesSync(read, minutesAgo(readAt), minutesAgo(readAt));
+    date(changed, path, `${path}-wal`);
+    date(readAt, read);
     assert.match((await replication()).join(), expected, `${changed}, ${readAt}`);
   }
   // A change of this moment is read in the next one.
-  for (const each of [path, `${path}-wal`].filter(existsSync)) {
-    utimesSync(each, minutesAgo(0), minutesAgo(0));
-  }
+  date(0, path, `${path}-wal`);
   const found = replication();
   setTimeout(() => writeFileSync(read, 'xy'), 500);
   assert.match((await found).join(), /^ok: /);

@@ -68,9 +68,9 @@ export function openForWriting(path: string, create: boolean): { db: DatabaseSyn
   refuseOldSqlite(process.versions.sqlite ?? '0');
   if (create && !existsSync(path)) {
     makeFolder(dirname(path));
-    makeFile(path);
+    const failure = makeFile(path);
+    if (!existsSync(path)) throw new StoreNotUsable(whyMissing(path, failure));
   } else expectExists(path);
-  if (!existsSync(path)) throw new StoreNotUsable(whyMissing(path, create));
   if (!statSync(path).isFile()) throw new StoreNotUsable('it is not a file');
   expectOneName(path);
   const file = fileIdentity(path);
@@ -119,12 +119,16 @@ export function syncToDisk(path: string): void {
   }
 }
 
-/** Creates an empty database file readable by the owner only; SQLite gives its log the same mode. */
-export function makeFile(path: string): void {
+/**
+ * Creates an empty database file readable by the owner only; SQLite gives its log the same mode. Returns the error if it did not: another process may
+ * just have created the file, and SQLite reports other problems when it opens it.
+ */
+export function makeFile(path: string): NodeJS.ErrnoException | undefined {
   try {
     closeSync(openSync(path, 'ax', 0o600));
-  } catch {
-    // Either another process has just created it, or SQLite reports the problem when it opens the file.
+    return undefined;
+  } catch (error) {
+    return error as NodeJS.ErrnoException;
   }
 }
 
@@ -156,15 +160,18 @@ export function expectExists(path: string): void {
   if (!existsSync(path)) throw new StoreNotUsable(whyMissing(path));
 }
 
-/** @param wasCreated whether an attempt to create the file was made */
-function whyMissing(path: string, wasCreated = false): string {
+/** @param failure the error of an attempt to create the file */
+function whyMissing(path: string, failure?: NodeJS.ErrnoException): string {
   try {
     if (lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink()) {
       return 'it is a link to a file that does not exist';
     }
-    return wasCreated
-      ? `it cannot be created: this user may not write to ${dirname(resolve(path))}`
-      : 'the database does not exist';
+    if (failure === undefined) return 'the database does not exist';
+    const reason =
+      failure.code === 'EACCES'
+        ? `this user may not write to ${dirname(resolve(path))}`
+        : failure.message;
+    return `it cannot be created: ${reason}`;
   } catch (error) {
     // For example a folder that this user may not enter.
     return `${(error as Error).message}; run the command as the owner of the database`;

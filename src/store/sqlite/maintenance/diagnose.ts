@@ -52,8 +52,10 @@ export async function diagnoseSqlite(path: string): Promise<Finding[]> {
     if (names !== undefined)
       return [problem('files', `${file}: ${names}`, 'use one name, and the folder')];
     const findings = [
-      ...[rightsOf(file, folder), diskOf(file, folder)],
-      ...[...leftoversIn(folder), ...(await replicationOf(file))],
+      rightsOf(file, folder),
+      diskOf(file, folder),
+      ...leftoversIn(folder),
+      ...(await replicationOf(file)),
     ];
     const isWritable = findings.every(({ level }) => level !== 'problem');
     return isWritable ? [...findings, await syncCost(folder)] : findings;
