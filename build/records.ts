@@ -4,6 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
 import {
+  codesOf,
   type OpenApi,
   type Operation,
   openValues,
@@ -23,7 +24,7 @@ const RENAMED: Readonly<Record<string, string>> = { Error: 'ErrorRecord' };
 /** Returns the text of records.ts. */
 export function recordsSource(): string {
   const [v1, v2] = [V1, V2].map(({ components }) => components.schemas) as [Schemas, Schemas];
-  const codes = new Set([v1, v2].flatMap((schemas) => codesOf(schemas) ?? []));
+  const codes = new Set([v1, v2].flatMap((schemas) => allCodes(schemas) ?? []));
   const schemas = [...OF_V1.map((name) => [name, v1[name]!] as const), ...Object.entries(v2)];
   return [
     '// Made from the contracts by "node build/records.ts". Integers are bigint, times RFC 3339 in UTC with milliseconds.\n',
@@ -40,7 +41,7 @@ function contractOf(version: string): OpenApi {
 
 type Schemas = OpenApi['components']['schemas'];
 
-function codesOf({ Error: error }: Schemas) {
+function allCodes({ Error: error }: Schemas) {
   return error?.properties?.code && openValues(error.properties.code);
 }
 
@@ -150,12 +151,9 @@ const V1_OPERATIONS = {
 export function errorCodesSource(): string {
   const operations = Object.values(V2.paths).flatMap((item) => Object.values(item));
   const codes = operations.map(({ operationId, responses }) => {
-    const found = Object.entries(responses).flatMap(([status, response]) => {
-      const listed = resolved<Response>(V2, response)['x-error-codes'];
-      if (listed === undefined) return [];
-      if (!Array.isArray(listed)) return Object.entries(listed);
-      return listed.map((code) => [code, Number(status)]);
-    });
+    const found = Object.entries(responses).flatMap(([status, response]) =>
+      codesOf(status, resolved<Response>(V2, response)),
+    );
     return [operationId, Object.fromEntries(found)] as const;
   });
   const v1 = Object.entries(V1_OPERATIONS).map(

@@ -54,12 +54,16 @@ export interface Response {
   readonly description: string;
   readonly headers?: Readonly<Record<string, Header | Ref>>;
   readonly content?: Readonly<Record<string, Media>>;
-  /** The error codes of the response; with statuses, if the response stands for several. */
-  readonly 'x-error-codes'?: readonly string[] | Readonly<Record<string, number>>;
+  /** The error codes of the response. */
+  readonly 'x-error-codes'?: readonly string[];
+  /** The status of each code, if the response stands for several statuses. */
+  readonly 'x-error-statuses'?: readonly number[];
 }
 
-interface Header {
+export interface Header {
   readonly description: string;
+  readonly required?: boolean;
+  readonly schema: Schema;
 }
 
 interface Media {
@@ -90,6 +94,12 @@ export interface Schema {
 /** Returns the values that a text is known to have, beside others. */
 export function openValues(schema: Schema): readonly string[] | undefined {
   return schema.examples ?? schema['x-extensible-enum'];
+}
+
+/** Returns the error codes of a response, each with its status. */
+export function codesOf(status: string, response: Response): (readonly [string, number])[] {
+  const { 'x-error-codes': codes = [], 'x-error-statuses': statuses = [] } = response;
+  return codes.map((code, index) => [code, statuses[index] ?? Number(status)]);
 }
 
 /** Returns the scope that an operation of v2 needs; undefined for one that every key may call. */

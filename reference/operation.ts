@@ -166,14 +166,8 @@ function returned(document: OpenApi, operation: Operation, id: string): Html {
 ${children(document, media.schema, `${id}-result`)}`;
 }
 
-/** The error codes of a response, or their statuses by code. */
-function codesOf(response: Response): readonly string[] {
-  const codes = response['x-error-codes'] ?? [];
-  return Array.isArray(codes) ? codes : Object.keys(codes);
-}
-
 function responseLine(status: string, response: Response): Html {
-  const codes = codesOf(response);
+  const codes = response['x-error-codes'] ?? [];
   const isGood = status.startsWith('2') || status === '304';
   return html`<li><p><code class="code ${isGood ? 'good' : 'other'}">${status === 'default' ? 'other' : status}</code></p><div>${markdown(response.description)}${
     codes.length > 0 && html`<p class="codes">${codes.map((code) => html`${errorLink(code)} `)}</p>`

@@ -135,7 +135,7 @@ export interface OrderToShip {
   readonly trackingNumber?: TrackingNumber;
 }
 
-/** The ETag that the order must still have; as in If-Match. */
+/** The ETag that the order must still have; as in If-Match. That of the header ETag is rejected with 400 if a proxy has changed it. */
 export type ExpectedEtag = string;
 
 /** Orders to cancel. */

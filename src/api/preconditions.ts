@@ -47,17 +47,14 @@ async function readPreconditions(
 }
 
 /** If-Match requires strong comparison (RFC 9110, section 13.1.1), so it fails for a weak ETag even if the order has not changed. */
-const WEAK_ETAG = {
-  parameter: 'If-Match',
-  detail:
-    'is a weak ETag (W/), which never matches. A proxy has weakened it, for example by compressing the response; configure the proxy to keep ETags unchanged',
-};
+export const WEAK_ETAG =
+  'is a weak ETag (W/), or has the suffix of a compression (-gzip), and never matches. A proxy has changed it, for example by compressing the response; use the etag of the record, or configure the proxy to keep ETags unchanged';
 
 /** @throws Refused if If-Match has a weak ETag */
 export function expectStrong({ headers }: IncomingMessage): void {
   const ifMatch = headers['if-match'];
   if (ifMatch !== undefined && isWeak(ifMatch)) {
-    throw new Refused(invalid('parameter_invalid', [WEAK_ETAG]));
+    throw new Refused(invalid('parameter_invalid', [{ parameter: 'If-Match', detail: WEAK_ETAG }]));
   }
 }
 

@@ -228,7 +228,7 @@ export class Batch {
       const earlier = this.#bulkRequests.get(nameOfKey(repeatable.by, repeatable.idempotencyKey));
       if (earlier !== undefined) {
         if (earlier.digest !== repeatable.digest) return { refusal: 'idempotency_key_reused' };
-        return { results: earlier.results, isReplay: true };
+        return this.#replay(earlier, changes);
       }
     }
     const refusal = isAtomic ? this.#whyNotAll(changes) : undefined;
@@ -245,12 +245,19 @@ export class Batch {
     return { results, isReplay: false, retryAt: limited?.retryAt };
   }
 
+  #replay({ results }: BulkRequest, changes: readonly ChangeCommand[]): BulkOutcome {
+    if (!results.includes('cancel_limit_reached')) return { results, isReplay: true };
+    const allowance = this.#allowanceOfAll(changes);
+    // The key may cancel again by now, or has no limit any more.
+    const retryAt = allowance?.has(1) === false ? allowance.retryAt() : this.now;
+    return { results, isReplay: true, retryAt };
+  }
+
   /** Returns why some of the changes cannot be made; undefined if all can. */
   #whyNotAll(changes: readonly ChangeCommand[]): BulkOutcome | undefined {
     const results = changes.map((change) => this.#decide(change).outcome as ChangeResult);
     if (!results.every(isDone)) return { refusal: 'orders_not_changed', results };
-    const [first] = changes;
-    const allowance = first?.type === 'cancel' ? this.#allowanceOf(first) : undefined;
+    const allowance = this.#allowanceOfAll(changes);
     if (allowance === undefined || allowance.has(changes.length)) return undefined;
     if (changes.length > allowance.limit) {
       // However long the key waits.
@@ -305,6 +312,11 @@ export class Batch {
     const id = this.#nextId;
     this.#nextId = id + 1n;
     return id;
+  }
+
+  /** All changes of a command are of one key. */
+  #allowanceOfAll([first]: readonly ChangeCommand[]): CancelAllowance | undefined {
+    return first?.type === 'cancel' ? this.#allowanceOf(first) : undefined;
   }
 
   #allowanceOf({

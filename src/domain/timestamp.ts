@@ -6,7 +6,7 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 /** The range of RFC 3339 in UTC: 0000-01-01T00:00:00.000Z to 9999-12-31T23:59:59.999Z. */
 const EARLIEST = -62_167_219_200_000;
-const LATEST = 253_402_300_799_999;
+export const LATEST = 253_402_300_799_999;
 
 /**
  * Parses an RFC 3339 date-time. Digits beyond the millisecond are truncated. A leap second (23:59:60 UTC at the end
@@ -35,6 +35,15 @@ export function parseTimestamp(text: string): number | undefined {
     date.getTime() + (hour * 60 + minute) * MINUTE + second * 1000 + milliseconds - offset;
   if (second === 60 && !isMonthStart(time - milliseconds)) return undefined;
   return time >= EARLIEST && time <= LATEST ? time : undefined;
+}
+
+/**
+ * Parses a bound of a filter. Recorded times have milliseconds, so "from" and "before" are exact if a bound with more digits is rounded up.
+ * @returns as `parseTimestamp`, or LATEST + 1
+ */
+export function parseBound(text: string): number | undefined {
+  const time = parseTimestamp(text);
+  return time !== undefined && /\.\d{3}\d*[1-9]/.test(text) ? time + 1 : time;
 }
 
 /** Returns the expected form for a text that `parseTimestamp` rejects, to complete "shipDate must be …". */

@@ -228,18 +228,23 @@ export function problemsResponse(
 export function orderResponse(refusal: Refusal, order: string): ErrorResponse {
   const record = errorRecord(refusal);
   const body = `${JSON.stringify(record).slice(0, -1)},"order":${order}}`;
-  return responseOf(record, { body });
+  // The response has the ETag of the order, which a proxy that compresses would change.
+  return responseOf(record, { body, caching: 'no-store, no-transform' });
 }
 
 /**
- * Returns the response to a request for a list that is being read for the first time.
- * @param progress a sentence that follows the message
+ * Returns a response whose message has more than the general one.
+ * @param more a sentence that follows it
  * @param retryAfter in seconds
  */
-export function notReadResponse(progress: string, retryAfter: number): ErrorResponse {
-  const record = errorRecord('list_not_read');
-  const message = `${record.message} ${progress}`;
-  return responseOf({ ...record, message }, { retryAfter: String(retryAfter) });
+export function explainedResponse(
+  refusal: Refusal,
+  more: string,
+  retryAfter?: number,
+): ErrorResponse {
+  const record = errorRecord(refusal);
+  const message = `${record.message} ${more}`;
+  return responseOf({ ...record, message }, { retryAfter: retryAfter?.toString() });
 }
 
 /** Returns the general Error record of a refusal. */
@@ -253,23 +258,23 @@ function responseOf(
   {
     body = toJson(record),
     retryAfter,
-  }: { readonly body?: string; readonly retryAfter?: string | undefined } = {},
+    caching = 'no-store',
+  }: {
+    readonly body?: string;
+    readonly retryAfter?: string | undefined;
+    readonly caching?: string;
+  } = {},
 ): ErrorResponse {
   const { code, status } = record;
   const length = String(Buffer.byteLength(body));
   const headers = ['content-type', 'application/json', 'content-length', length];
-  // Errors must not be cached.
-  headers.push('cache-control', 'no-store');
+  headers.push('cache-control', caching);
   if (retryAfter !== undefined) headers.push('retry-after', retryAfter);
   if (status === 401) headers.push('www-authenticate', challenge(code));
-  // RFC 9110, section 15.5.16.
-  if (code === 'unsupported_media_type') {
-    headers.push('accept', 'application/json', 'accept-encoding', 'identity');
-  }
   return { status, headers, code, body };
 }
 
-/** Returns the header of a 403: RFC 6750, section 3. */
+/** Returns the WWW-Authenticate challenge of a 403: RFC 6750, section 3. */
 export function scopeChallenge(scope: string): HeaderList {
   return ['www-authenticate', `${REALM}, error="insufficient_scope", scope="${scope}"`];
 }

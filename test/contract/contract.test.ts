@@ -101,6 +101,24 @@ test('every integer of v2 has a format, every text and every list a limit', () =
   assert.deepEqual(unlimited(CONTRACTS.v2, ''), []);
 });
 
+test('every pattern means the same in ECMAScript, Go, PCRE, Python and Java', () => {
+  const patternsIn = (node: unknown): string[] => {
+    if (typeof node !== 'object' || node === null) return [];
+    const { pattern, properties, ...rest } = node as Record<string, unknown>;
+    const own = typeof pattern === 'string' ? [pattern] : [];
+    const inside = [...Object.values(rest), ...Object.values(properties ?? {})];
+    return [...own, ...inside.flatMap(patternsIn)];
+  };
+  for (const contract of Object.values(CONTRACTS)) {
+    for (const pattern of new Set(patternsIn(contract))) {
+      for (const flag of ['', 'u']) assert.doesNotThrow(() => new RegExp(pattern, flag));
+      // No escapes but those of two hexadecimal digits, and no groups that begin with "?".
+      assert.match(pattern, /^(?:\\x[0-9a-f]{2}|[^\\])*$/, pattern);
+      assert.doesNotMatch(pattern, /\(\?/, pattern);
+    }
+  }
+});
+
 test('every route is an operation, a contract document or a web page', async (t) => {
   const { server } = await startService(t);
   const documented = VERSIONS.flatMap((version) => [

@@ -118,7 +118,7 @@ test('all invalid parameters are reported', async (t) => {
       'thingId must be an integer from -9223372036854775808 to 9223372036854775807, in digits only',
       'limit must be an integer from 1 to 500, in digits only',
       'status must be one of pending, shipped',
-      'before must be a date-time with an offset',
+      'before must be a date-time with an offset, such as 2026-12-01T09:30:00Z or 2026-12-01T10:30:00+01:00',
     ],
   );
   const empty = await post('/things/5/parts/x?limit=', '{"quantity":1}');

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { formatTimestamp, parseTimestamp } from '../../src/domain/timestamp.ts';
+import { formatTimestamp, parseBound, parseTimestamp } from '../../src/domain/timestamp.ts';
 import { shipDate } from './arbitraries.ts';
 
 const VALID: readonly (readonly [string, string])[] = [
@@ -64,4 +64,17 @@ test('a time is formatted as Date does, before 1970 too, whatever days were form
     }),
     { numRuns: 3_000 },
   );
+});
+
+test('a bound with more digits than a recorded time is rounded up, so that "from" and "before" are exact', () => {
+  const digits = fc.stringMatching(/^[0-9]{1,9}$/);
+  fc.assert(
+    fc.property(shipDate, fc.option(digits, { nil: undefined }), (time, more) => {
+      const bound = parseBound(formatTimestamp(time).replace('Z', `${more ?? ''}Z`))!;
+      const isExact = /^0*$/.test(more ?? '');
+      assert.equal(bound, isExact ? time : time + 1);
+    }),
+  );
+  assert.equal(parseBound('9999-12-31T23:59:59.999999Z'), 253_402_300_800_000);
+  assert.equal(parseBound('2026-02-30T00:00:00.0001Z'), undefined);
 });

@@ -62,7 +62,7 @@ test('a malformed Host header is 400, and so is an absolute URL without a host o
   }
 });
 
-test('a key without the scope of an operation is 403, which names the scope (RFC 6750)', async (t) => {
+test('a key without the scope of an operation is 403, which names the scope in header (RFC 6750) and body', async (t) => {
   const { call, newKey } = await startService(t);
   const authorization = `Bearer ${await newKey({ scopes: ['changes:read'] })}`;
   for (const [method, path, scope] of [
@@ -71,10 +71,24 @@ test('a key without the scope of an operation is 403, which names the scope (RFC
     ['POST', `${ORDERS}/1/ship`, 'orders:ship'],
     ['GET', '/v2/webhooks', 'webhooks:manage'],
   ] as const) {
-    const { status, headers } = await call(method, path, { authorization });
+    const { status, headers, body } = await call(method, path, { authorization });
     assert.equal(status, 403);
+    assert.ok(JSON.parse(body).message.endsWith(` It needs ${scope}.`), body);
     const expected = `Bearer realm="store-orders", error="insufficient_scope", scope="${scope}"`;
     assert.equal(headers['www-authenticate'], expected);
+  }
+});
+
+test('the detail of a time names what is wrong with it', async (t) => {
+  const { call } = await startService(t);
+  for (const [time, detail] of [
+    ['2026-02-29T00:00:00Z', 'must be an existing day and time in the years 0000 to 9999'],
+    ['2026-11-27T24:00:00Z', 'must be an existing day and time in the years 0000 to 9999'],
+    ['2026-11-27T10:00:00', /^must be a date-time with an offset, such as/],
+    ['2026-11-27T10:00:00%2B0100', /^must be a date-time whose offset has a colon/],
+  ] as const) {
+    const { body } = await call('GET', `${ORDERS}?updatedFrom=${time}`);
+    assert.match(JSON.parse(body).errors[0].detail, new RegExp(detail), time);
   }
 });
 

@@ -10,13 +10,13 @@ import {
 } from '../../domain/bulk.ts';
 import type { OrderId, OrderRecord } from '../../domain/order.ts';
 import { errorRecord, errorResponse, type RequestProblem } from '../../http/error-records.ts';
-import { matchesIfMatch } from '../../http/request/conditional.ts';
+import { isWeak, matchesIfMatch } from '../../http/request/conditional.ts';
 import { type ErrorReply, invalid, type Reply, refuse } from '../../http/request/reply.ts';
 import { orderEtag } from '../../records/etags.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
 import type { Store } from '../../store/store.ts';
 import { type Call, JSON_TYPE, type Services } from '../operation.ts';
-import { failsPrecondition, NO_REVISION } from '../preconditions.ts';
+import { failsPrecondition, NO_REVISION, WEAK_ETAG } from '../preconditions.ts';
 import { cancelLimitReached, secondsUntil } from '../submit.ts';
 import { refusalOf } from './change-order.ts';
 import { optionalIdempotencyKeyOf } from './idempotency-key.ts';
@@ -44,8 +44,8 @@ export async function changeInBulk<Name extends 'cancelOrders' | 'shipOrders'>(
   const { request, key } = call;
   const { orders, atomic = false } = call.body;
   const idempotencyKey = optionalIdempotencyKeyOf(request);
-  const repeated = repeatedIds(orders);
-  if (repeated.length > 0) return invalid('body_invalid', repeated);
+  const problems = [...repeatedIds(orders), ...weakEtags(orders)];
+  if (problems.length > 0) return invalid('body_invalid', problems);
   if (failsPrecondition(request, false)) return refuse('precondition_failed');
   const revisions = await revisionsOf(store, orders);
   const changes = orders.map((order) => ({
@@ -98,6 +98,14 @@ function repeatedIds(orders: readonly OrderToChange[]): RequestProblem[] {
     seen.add(id);
     return isRepeated ? [{ pointer: `/orders/${index}/id`, detail: 'is repeated' }] : [];
   });
+}
+
+function weakEtags(orders: readonly OrderToChange[]): RequestProblem[] {
+  return orders.flatMap(({ etag }, index) =>
+    etag !== undefined && isWeak(etag)
+      ? [{ pointer: `/orders/${index}/etag`, detail: WEAK_ETAG }]
+      : [],
+  );
 }
 
 /** Returns the revisions that orders with an ETag must have. The writer compares them again in its transaction. */

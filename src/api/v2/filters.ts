@@ -1,5 +1,5 @@
 import type { Operations } from '../../../protocol/generated/operations.ts';
-import { parseTimestamp } from '../../domain/timestamp.ts';
+import { parseBound, parseTimestamp } from '../../domain/timestamp.ts';
 import type { OrderFilter } from '../../store/pages.ts';
 
 /** The parameters that select orders; times per RFC 3339. */
@@ -18,16 +18,20 @@ export function filterOf({
     petId,
     reference,
     referencePrefix,
-    shipDateFrom: timeOf(times.shipDateFrom),
-    shipDateBefore: timeOf(times.shipDateBefore),
-    placedFrom: timeOf(times.placedFrom),
-    placedBefore: timeOf(times.placedBefore),
-    updatedFrom: timeOf(times.updatedFrom),
-    updatedBefore: timeOf(times.updatedBefore),
+    shipDateFrom: boundOf(times.shipDateFrom),
+    shipDateBefore: boundOf(times.shipDateBefore),
+    placedFrom: boundOf(times.placedFrom),
+    placedBefore: boundOf(times.placedBefore),
+    updatedFrom: boundOf(times.updatedFrom),
+    updatedBefore: boundOf(times.updatedBefore),
   };
 }
 
 /** Parses a time that is valid by the contract. */
 export function timeOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : parseTimestamp(text);
+}
+
+function boundOf(text: string | undefined): number | undefined {
+  return text === undefined ? undefined : parseBound(text);
 }

@@ -1,5 +1,5 @@
 import { toJson } from '../../../protocol/exact-json.ts';
-import { parseTimestamp } from '../../domain/timestamp.ts';
+import { formatTimestamp, LATEST, parseBound } from '../../domain/timestamp.ts';
 import { invalid, refuse } from '../../http/request/reply.ts';
 import { storeEtags } from '../../records/etags.ts';
 import { activityCursor, parseActivityCursor } from '../../records/page-cursors.ts';
@@ -10,9 +10,9 @@ import { pageReply } from './replies.ts';
 /** GET /store/activity: how many orders were placed, cancelled and shipped in each period. */
 export const getActivity = operation('getActivity', async (call, { store }) => {
   const { cursor } = call.parameters;
-  const boundaries = call.parameters.boundaries.map((text) => parseTimestamp(text)!);
+  const boundaries = call.parameters.boundaries.map((text) => parseBound(text)!);
   if (boundaries.some((each, index) => index > 0 && each <= boundaries[index - 1]!)) {
-    const detail = 'must be in ascending order';
+    const detail = 'must be in ascending order, a millisecond apart at least';
     return invalid('parameter_invalid', [{ parameter: 'boundaries', detail }]);
   }
   const after = cursor === undefined ? undefined : parseActivityCursor(cursor, boundaries);
@@ -26,7 +26,7 @@ type Boundaries = ActivityQuery['boundaries'];
 
 function pageJson(page: ActivityPage, boundaries: Boundaries) {
   const { periods, byKey, next, upTo } = page;
-  const timeOf = (index: number) => new Date(boundaries[index]!).toISOString();
+  const timeOf = (index: number) => formatTimestamp(Math.min(boundaries[index]!, LATEST));
   return toJson({
     periods: periods.map((counts, index) => ({
       from: timeOf(index),

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { parseExactJson } from '../../../protocol/exact-json.ts';
 import { ORDER_STATUSES, type OrderId, type OrderStatus, parseInt64 } from '../../domain/order.ts';
-import { parseTimestamp, timestampProblem } from '../../domain/timestamp.ts';
+import { parseBound, timestampProblem } from '../../domain/timestamp.ts';
 import { orderEtag } from '../../records/etags.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
 import type { OrderFilter, PagePlace } from '../../store/pages.ts';
@@ -79,7 +79,7 @@ function filterOf({ pet, status = 'pending', shipsBefore }: SelectionFlags): Ord
   if (pet !== undefined && petId === undefined) {
     throw new UsageError(`--pet must be an int64 in plain decimal digits, not "${pet}"`);
   }
-  const shipDateBefore = shipsBefore === undefined ? undefined : parseTimestamp(shipsBefore);
+  const shipDateBefore = shipsBefore === undefined ? undefined : parseBound(shipsBefore);
   if (shipsBefore !== undefined && shipDateBefore === undefined) {
     throw new UsageError(`--ships-before must be ${timestampProblem(shipsBefore)}`);
   }

@@ -2,7 +2,7 @@ import type { Parameter, RequestBody } from '../../../protocol/openapi.ts';
 import { isErrorCode } from '../error-records.ts';
 import { MAX_JSON_BYTES } from '../limits.ts';
 import type { Exchange, RouteHandler } from '../request/exchange.ts';
-import { invalid, refuse, sendReply } from '../request/reply.ts';
+import { invalid, refuse, refuseMediaType, sendReply } from '../request/reply.ts';
 import { isPlainJson, readJsonBody } from './json-body.ts';
 import type { ContractValidation, Validated } from './validation.ts';
 
@@ -44,7 +44,7 @@ export function validated<Parameters, Body = undefined>(
       const isEmpty = requestBody?.required !== true && exchange.body.length === 0;
       const isExpected = validateBody !== undefined && !isEmpty;
       if (isExpected && !isPlainJson(exchange.request, mediaTypes)) {
-        sendReply(exchange, refuse('unsupported_media_type'));
+        sendReply(exchange, refuseMediaType(exchange.request.method, mediaTypes));
         return;
       }
       const found = readParameters(exchange.parameters, exchange.query);

@@ -2,7 +2,7 @@ import { Ajv2020, type ErrorObject, type ValidateFunction } from 'ajv/dist/2020.
 import { INTEGER } from '../../../protocol/exact-json.ts';
 import type { Parameter, Schema } from '../../../protocol/openapi.ts';
 import { cut } from '../../domain/text.ts';
-import { parseTimestamp } from '../../domain/timestamp.ts';
+import { parseTimestamp, timestampProblem } from '../../domain/timestamp.ts';
 import type { RequestProblem } from '../error-records.ts';
 
 /** A value that satisfies its schema, or its problems. */
@@ -217,7 +217,8 @@ export function escaped(name: string): string {
   return name.replaceAll('~', '~0').replaceAll('/', '~1');
 }
 
-function detailOf({ keyword, params, schema, parentSchema, message }: ErrorObject): string {
+function detailOf(problem: ErrorObject): string {
+  const { keyword, params, schema, parentSchema, message, data } = problem;
   if (keyword === 'int64') {
     const { minimum, maximum } = schema as typeof INT64;
     return `must be an integer from ${minimum} to ${maximum}, in digits only`;
@@ -231,6 +232,6 @@ function detailOf({ keyword, params, schema, parentSchema, message }: ErrorObjec
   if (keyword === 'pattern') return String(parentSchema?.['x-pattern-detail'] ?? message);
   if (keyword === 'maxItems') return `must have at most ${params.limit} items`;
   if (keyword === 'minItems') return `must have at least ${params.limit} items`;
-  if (keyword === 'format') return `must be a ${params.format} with an offset`;
+  if (keyword === 'format') return `must be ${timestampProblem(String(data))}`;
   return message ?? 'is not valid';
 }

@@ -2,12 +2,12 @@ import type { IncomingMessage } from 'node:http';
 import { isAllowed } from '../../domain/api-key.ts';
 import { GroupCommit } from '../../store/group-commit.ts';
 import { headerCount } from '../connection/well-formed.ts';
-import { type ErrorCode, scopeChallenge } from '../error-records.ts';
+import type { ErrorCode } from '../error-records.ts';
 import { inTime } from './deadline.ts';
 import type { ErrorHandler } from './error-handler.ts';
 import type { Exchange } from './exchange.ts';
 import type { Authentication, KeyRing } from './key-ring.ts';
-import { sendError } from './reply.ts';
+import { refuseScope, sendError, sendReply } from './reply.ts';
 
 /** RFC 9110, section 11.4, and RFC 6750, section 2.1: a case-insensitive scheme and one b64token. */
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
@@ -41,7 +41,7 @@ export function authentication(keyRing: KeyRing, fail: ErrorHandler): Authentica
       }
       const { scope } = exchange.route;
       if (scope !== undefined && !isAllowed(key, scope)) {
-        sendError(exchange, 'scope_missing', scopeChallenge(scope));
+        sendReply(exchange, refuseScope(scope));
         return;
       }
       exchange.apiKey = key;

@@ -3,6 +3,9 @@ import type { CodedEtags } from '../../records/etags.ts';
 /** An entity-tag, weak or strong; captures the opaque-tag: RFC 9110, section 8.8.3. */
 const ENTITY_TAG = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/y;
 const SEPARATOR = /[\t ]*(?:,[\t ]*)*/y;
+/** What servers add within the quotes to the ETag of a response that they compress: Apache -gzip, Jetty --gzip, others ;gzip. It makes the ETag a weak one. */
+const CODING_SUFFIX = '(?:--?|;)(?:gzip|br|deflate|zstd)"';
+const CODED = new RegExp(`${CODING_SUFFIX}$`);
 
 /**
  * Returns whether If-None-Match matches `etag` by weak comparison: RFC 9110, section 13.1.2. A malformed field
@@ -11,14 +14,19 @@ const SEPARATOR = /[\t ]*(?:,[\t ]*)*/y;
  */
 export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
-  if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
+  return names(ifNoneMatch, (tag) => tag === etag || tag.replace(CODED, '"') === etag);
+}
+
+/** Whether a field has a tag that `isNamed` accepts, or is "*". */
+function names(ifNoneMatch: string, isNamed: (tag: string) => boolean): boolean {
+  if (ifNoneMatch.trim() === '*') return true;
   let found = false;
   let position = skip(SEPARATOR, ifNoneMatch, 0);
   while (position < ifNoneMatch.length) {
     ENTITY_TAG.lastIndex = position;
     const match = ENTITY_TAG.exec(ifNoneMatch);
     if (match === null) return false;
-    found ||= match[1] === etag;
+    found ||= isNamed(match[1]!);
     position = skip(SEPARATOR, ifNoneMatch, ENTITY_TAG.lastIndex);
   }
   return found;
@@ -30,26 +38,31 @@ export function matchingEtag(
   ifNoneMatch: string | undefined,
 ): string | undefined {
   if (ifNoneMatch === undefined) return undefined;
-  if (matchesEtag(ifNoneMatch, etags.identity)) return etags.identity;
-  return matchesEtag(ifNoneMatch, etags.gzip) ? etags.gzip : undefined;
+  const { identity, gzip } = etags;
+  if (names(ifNoneMatch, (tag) => tag === identity)) return identity;
+  // A proxy's suffix can make the other ETag of the service.
+  return [gzip, identity].find((each) => matchesEtag(ifNoneMatch, each));
 }
 
-const WEAK_TAG = /W\/"[\x21\x23-\x7e\x80-\xff]*"/g;
+const WEAK_TAG = new RegExp(
+  `W/"[\\x21\\x23-\\x7e\\x80-\\xff]*"|"[\\x21\\x23-\\x7e\\x80-\\xff]*${CODING_SUFFIX}`,
+  'g',
+);
 
 /** Returns whether a field of preconditions is neither "*" nor a list of entity-tags. */
 export function isMalformed(field: string): boolean {
   return !/^(?:\*|(?:(?:W\/)?"[^"]*"|[\s,])*)$/.test(field.trim());
 }
 
-/** Returns whether If-Match has only weak entity-tags, which never match. */
+/** Returns whether If-Match has only entity-tags that are weak or have the suffix of a coding, which never match. */
 export function isWeak(ifMatch: string): boolean {
-  return ifMatch.includes('W/"') && /^[\s,]*$/.test(ifMatch.replaceAll(WEAK_TAG, ''));
+  return ifMatch.includes('"') && /^[\s,]*$/.test(ifMatch.replaceAll(WEAK_TAG, ''));
 }
 
 /** Returns whether If-Match matches `etag` by strong comparison: RFC 9110, section 13.1.1. "*" is not handled. */
 export function matchesIfMatch(ifMatch: string, etag: string): boolean {
   const strong = ifMatch.replaceAll(WEAK_TAG, '""');
-  return strong.trim() !== '*' && matchesEtag(strong, etag);
+  return strong.trim() !== '*' && names(strong, (tag) => tag === etag);
 }
 
 function skip(pattern: RegExp, text: string, from: number): number {

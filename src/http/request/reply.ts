@@ -3,12 +3,13 @@ import type { Json } from '../../../protocol/exact-json.ts';
 import {
   type ErrorResponse,
   errorResponse,
+  explainedResponse,
   type HeaderList,
-  notReadResponse,
   orderResponse,
   problemsResponse,
   type Refusal,
   type RequestProblem,
+  scopeChallenge,
 } from '../error-records.ts';
 import { KEEP_ALIVE_MS, MAX_PROBLEMS } from '../limits.ts';
 import { withCors } from './cors.ts';
@@ -49,7 +50,30 @@ export function refuseWithOrder(refusal: Refusal, order: string, headers: Header
 
 /** Refuses a request for a list that is being read. @param progress a sentence for people @param retryAfter in seconds */
 export function refuseNotRead(progress: string, retryAfter: number): ErrorReply {
-  return errorReply('list_not_read', notReadResponse(progress, retryAfter), []);
+  return errorReply('list_not_read', explainedResponse('list_not_read', progress, retryAfter), []);
+}
+
+/** Refuses a request whose API key does not have the scope. */
+export function refuseScope(scope: string): ErrorReply {
+  const response = explainedResponse('scope_missing', `It needs ${scope}.`);
+  return errorReply('scope_missing', response, scopeChallenge(scope));
+}
+
+/**
+ * Refuses a body of another media type: RFC 9110, section 15.5.16; for PATCH, RFC 5789, section 2.2.
+ * @param taken the media types of the operation, application/json first
+ */
+export function refuseMediaType(method: string | undefined, taken: readonly string[]): ErrorReply {
+  const [, ...others] = taken;
+  const response =
+    others.length === 0
+      ? errorResponse('unsupported_media_type')
+      : explainedResponse('unsupported_media_type', `It can also be ${others.join(', ')}.`);
+  const types = taken.join(', ');
+  return errorReply('unsupported_media_type', response, [
+    ...['accept', types, 'accept-encoding', 'identity'],
+    ...(method === 'PATCH' ? ['accept-patch', types] : []),
+  ]);
 }
 
 function errorReply(

@@ -154,6 +154,32 @@ testService(
 );
 
 testService(
+  'a repetition of a request that reached the limit of cancels has Retry-After too',
+  async (t) => {
+    const service = await startService(t);
+    await place(service.store, ...[1n, 2n].map(pending));
+    const apiKey = await service.newKey({ scopes: ['orders:cancel'], cancelsPerHour: 1 });
+    const headers = { authorization: `Bearer ${apiKey}`, 'idempotency-key': 'k' };
+    const orders = [{ id: 1 }, { id: 2 }];
+    const first = await post(service, 'cancel', { orders }, headers);
+    const again = await post(service, 'cancel', { orders }, headers);
+    assert.equal(again.headers['idempotent-replayed'], 'true');
+    assert.equal(again.body, first.body);
+    for (const { headers } of [first, again]) assert.ok(Number(headers['retry-after']) > 3_590);
+  },
+);
+
+testService('an etag that a proxy has changed is refused for several orders, too', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const { headers } = await service.call('GET', '/v2/store/orders/1');
+  const etag = String(headers.etag).replace(/"$/, '-gzip"');
+  const answer = await post(service, 'cancel', { orders: [{ id: 1, etag }] });
+  const [problem] = JSON.parse(answer.body).errors;
+  assert.deepEqual([answer.status, problem.pointer], [400, '/orders/0/etag']);
+});
+
+testService(
   '1,000 orders fit in a request; repeated ids and further orders are refused',
   async (t) => {
     const service = await startService(t);

@@ -110,11 +110,17 @@ testService(
   },
 );
 
-test('a weak ETag in If-Match is 400, since it can never match', async (t) => {
+test('a weak ETag in If-Match, or one with the suffix of a compression, is 400, since it can never match', async (t) => {
   const { call, store } = await startService(t);
   await place(store, pending(1n));
   const etag = String((await call('GET', `${ORDERS}/1`)).headers.etag);
-  for (const weak of [`W/${etag}`, `W/${etag}, W/"x"`, `, W/${etag}`]) {
+  const [gzip, br, jetty, other] = ['-gzip', '-br', '--gzip', ';gzip'].map((suffix) =>
+    etag.replace(/"$/, `${suffix}"`),
+  );
+  for (const weak of [
+    ...[`W/${etag}`, `W/${etag}, W/"x"`, `, W/${etag}`],
+    ...[gzip!, br!, jetty!, other!, `${gzip}, W/${etag}`, `W/${gzip}`],
+  ]) {
     const { status, body } = await call('POST', `${ORDERS}/1/cancel`, { 'if-match': weak });
     const { errors } = JSON.parse(body);
     assert.deepEqual([status, errors[0].parameter], [400, 'If-Match']);
@@ -482,6 +488,30 @@ test('what a proxy must not touch has no-transform', async (t) => {
     const { headers } = await call('GET', ORDERS + path);
     assert.match(String(headers['cache-control']), /no-transform/);
   }
-  const { headers } = await call('POST', `${ORDERS}/1/cancel`);
-  assert.match(String(headers['cache-control']), /no-transform/);
+  for (const status of [200, 409]) {
+    const answer = await call('POST', `${ORDERS}/1/cancel`);
+    assert.equal(answer.status, status);
+    assert.notEqual(answer.headers.etag, undefined);
+    assert.match(String(answer.headers['cache-control']), /^no-store, no-transform$/);
+  }
+});
+
+test('If-None-Match is met by an ETag that a proxy which compresses has changed', async (t) => {
+  const { call, store } = await startService(t);
+  await place(store, ...Array.from({ length: 20 }, (_, index) => pending(BigInt(index + 1))));
+  for (const path of [`${ORDERS}/1`, `${ORDERS}/1/history`, ORDERS, '/v1/store/orders']) {
+    for (const coding of ['identity', 'gzip']) {
+      const accept = { 'accept-encoding': coding };
+      const etag = String((await call('GET', path, accept)).headers.etag);
+      for (const suffix of ['-gzip', '-br', ';gzip']) {
+        const changed = etag.replace(/"$/, `${suffix}"`);
+        for (const known of [changed, `"x", W/${changed}`]) {
+          const answer = await call('GET', path, { ...accept, 'if-none-match': known });
+          assert.equal(answer.status, 304, `${path} ${known}`);
+        }
+      }
+      const { headers } = await call('GET', path, { ...accept, 'if-none-match': etag });
+      assert.equal(headers.etag, etag);
+    }
+  }
 });

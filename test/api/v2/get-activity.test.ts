@@ -22,6 +22,26 @@ testService('activity counts what happened in each period, and by each key', asy
   assert.deepEqual([next, revision], [undefined, 3]);
 });
 
+testService(
+  'boundaries are exact below the millisecond, up to the end of the year 9999',
+  async (t) => {
+    const service = await startService(t);
+    await place(service.store, pending(1n));
+    const { body } = await service.call('GET', '/v2/store/orders/1');
+    const time: string = JSON.parse(body).placedAt;
+    const later = time.replace('Z', '0001Z');
+    const placedIn = async (...boundaries: string[]) => {
+      const { periods } = await activity(service, `boundaries=${boundaries}`);
+      return (periods as unknown as { placed: number }[]).map(({ placed }) => placed);
+    };
+    const end = '9999-12-31T23:59:59.999999Z';
+    assert.deepEqual(await placedIn('2026-01-01T00:00:00Z', later, end), [1, 0]);
+    assert.deepEqual(await placedIn('2026-01-01T00:00:00Z', time, end), [0, 1]);
+    const { periods } = await activity(service, `boundaries=${time},${end}`);
+    assert.equal((periods[0] as { before: string }).before, '9999-12-31T23:59:59.999Z');
+  },
+);
+
 testService('invalid boundaries of periods are refused', async (t) => {
   const { call } = await startService(t);
   const hour = (each: number) => `2026-11-22T${String(each).padStart(2, '0')}:00:00Z`;

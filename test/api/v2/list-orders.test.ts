@@ -34,6 +34,35 @@ testService('pages follow each other to the end, in either order, with any filte
   assert.deepEqual(await walk(service, 'petId=77'), [[]]);
 });
 
+testService(
+  'both bounds of each time are exact below the millisecond, in pages and counts',
+  async (t) => {
+    const service = await startService(t);
+    await place(service.store, { ...pending(1n), shipDate: 1_700_000_000_246 });
+    const [order] = (await page(service, '')).orders as unknown as Record<string, string>[];
+    const times = {
+      shipDate: order!.shipDate!,
+      placed: order!.placedAt!,
+      updated: order!.updatedAt!,
+    };
+    for (const [name, time] of Object.entries(times)) {
+      const [same, later] = [time, time.replace('Z', '0001Z')];
+      const expected = {
+        ...{ [`${name}From=${same}`]: 1, [`${name}From=${later}`]: 0 },
+        ...{ [`${name}Before=${same}`]: 0, [`${name}Before=${later}`]: 1 },
+        [`${name}Before=9999-12-31T23:59:59.999999Z`]: 1,
+      };
+      for (const [query, count] of Object.entries(expected)) {
+        assert.equal((await walk(service, query)).flat().length, count, query);
+        const { counts } = JSON.parse(
+          (await service.call('GET', `/v2/store/counts?${query}`)).body,
+        );
+        assert.equal(counts.pending, count, query);
+      }
+    }
+  },
+);
+
 testService('pages are sorted by ship date or by the time of placement, then by id', async (t) => {
   const service = await startService(t);
   await place(service.store, { ...pending(5n), shipDate: 7 }, { ...pending(1n), shipDate: 9 });

@@ -223,6 +223,24 @@ test('the bodies of a rotation and of a test are empty or an object without fiel
   assert.equal((await call('POST', `/${webhook.id}/rotate-secret`, {})).status, 200);
 });
 
+test('a body of another media type is 415 with those that the operation takes, of a PATCH also in Accept-Patch', async (t) => {
+  const { service, created } = await startWithWebhooks(t);
+  const { webhook } = await created({ url: 'https://shop.example/hook' });
+  const url = `/v2/webhooks/${webhook.id}`;
+  const both = 'application/json, application/merge-patch+json';
+  for (const [method, path, accept, acceptPatch] of [
+    ['PATCH', url, both, both],
+    ['POST', `${url}/test`, 'application/json', undefined],
+  ] as const) {
+    const answer = await service.call(method, path, { 'content-type': 'text/plain' }, '{}');
+    assert.equal(answer.status, 415);
+    assert.equal(answer.headers.accept, accept);
+    assert.equal(answer.headers['accept-patch'], acceptPatch);
+    const { message } = JSON.parse(answer.body);
+    assert.equal(message.includes('merge-patch'), method === 'PATCH', message);
+  }
+});
+
 testService(
   'a test sends a signed delivery; only the key that created the webhook gets the answer',
   async (t) => {

@@ -3,8 +3,7 @@ import { type Sent, toJson } from '../../../../protocol/exact-json.ts';
 import type { Webhook as WebhookRecord } from '../../../../protocol/generated/records.ts';
 import { type ApiKey, isAllowed } from '../../../domain/api-key.ts';
 import { type Webhook, webhookTag } from '../../../domain/webhook.ts';
-import { scopeChallenge } from '../../../http/error-records.ts';
-import { Refused, type Reply, refuse } from '../../../http/request/reply.ts';
+import { Refused, type Reply, refuse, refuseScope } from '../../../http/request/reply.ts';
 import { webhookRecord } from '../../../records/webhook-json.ts';
 import { lagsOf, type Store } from '../../../store/store.ts';
 import { type Call, jsonReply } from '../../operation.ts';
@@ -35,7 +34,7 @@ const OTHERS = 'webhooks:manage-all';
 export async function permittedWebhook(call: WebhookCall, store: Store): Promise<Webhook> {
   const webhook = await findWebhook(call, store);
   if (isOwn(call.key, webhook) || isAllowed(call.key, OTHERS)) return webhook;
-  throw new Refused(refuse('scope_missing', scopeChallenge(OTHERS)));
+  throw new Refused(refuseScope(OTHERS));
 }
 
 /**
