@@ -2,6 +2,8 @@
 export interface OpenApi {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly servers: readonly { readonly url: string; readonly description: string }[];
+  /** Of operations that have none of their own. */
+  readonly security?: Operation['security'];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   /** What the service sends to endpoints, by name. */
   readonly webhooks?: Readonly<Record<string, { readonly post: Operation }>>;

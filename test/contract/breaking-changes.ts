@@ -1,4 +1,6 @@
 import {
+  codesOf,
+  type Header,
   type OpenApi,
   type Operation,
   openValues,
@@ -6,12 +8,35 @@ import {
   type Response,
   resolved,
   type Schema,
-  scopeOf,
 } from '../../protocol/openapi.ts';
 import { MAX_JSON_BYTES } from '../../src/http/limits.ts';
 
 /** Of what clients send, more may be accepted; of what the service sends, nothing may be new that a client would have to accept. */
 type Direction = 'sent by clients' | 'sent by the service';
+
+type Media = Readonly<Record<string, { readonly schema: Schema }>>;
+
+/** Keys that are compared, or that bind no client. Another key is reported: a comparison that ignores it could miss a break. */
+const KNOWN = {
+  path: ['get', 'post', 'patch', 'delete', 'put'],
+  operation: [
+    ...['operationId', 'tags', 'summary', 'description', 'deprecated'],
+    ...['security', 'parameters', 'requestBody', 'responses'],
+  ],
+  parameter: [
+    ...['name', 'in', 'required', 'description', 'deprecated', 'example', 'examples'],
+    ...['schema', 'style', 'explode'],
+  ],
+  body: ['required', 'description', 'content'],
+  response: ['description', 'headers', 'content'],
+  media: ['schema', 'example', 'examples'],
+  schema: [
+    ...['type', 'format', 'enum', 'const', 'pattern', 'items', 'properties', 'required'],
+    ...['minimum', 'minLength', 'minItems', 'maximum', 'maxLength', 'maxItems'],
+    ...['additionalProperties', 'description', 'title', 'example', 'examples'],
+  ],
+  reference: ['$ref', 'description'],
+} as const;
 
 /**
  * Returns what would break clients of a released contract: what docs/stability.md promises for stable operations, as rules that compare two
@@ -21,6 +46,7 @@ type Direction = 'sent by clients' | 'sent by the service';
 export function breakingChanges(before: OpenApi, after: OpenApi): string[] {
   const found: string[] = [];
   const comparison = new Comparison(before, after, found);
+  comparison.document();
   for (const [path, methods] of Object.entries(before.paths)) {
     for (const [method, operation] of Object.entries(methods)) {
       const now = after.paths[path]?.[method];
@@ -36,8 +62,8 @@ export function breakingChanges(before: OpenApi, after: OpenApi): string[] {
     if (now === undefined) found.push(`the webhook ${name} is gone`);
     else comparison.webhook(name, post, now);
   }
-  const codes = codesOf(after);
-  for (const code of codesOf(before)) {
+  const codes = errorCodesOf(after);
+  for (const code of errorCodesOf(before)) {
     if (!codes.includes(code)) found.push(`the error code ${code} is gone`);
   }
   return found;
@@ -48,7 +74,7 @@ function isStable(operation: Operation): boolean {
 }
 
 /** The codes of Error records. */
-export function codesOf({ components }: OpenApi): readonly string[] {
+function errorCodesOf({ components }: OpenApi): readonly string[] {
   return openValues(components.schemas.Error!.properties!.code!)!;
 }
 
@@ -63,26 +89,63 @@ class Comparison {
     this.#found = found;
   }
 
-  operation(place: string, before: Operation, after: Operation): void {
-    if (!isStable(after)) this.#found.push(`${place} is not stable any more`);
-    this.#same(`${place}: the operationId`, before.operationId, after.operationId);
-    if (scopeOf(after) !== undefined) {
-      this.#same(`${place}: the scope`, scopeOf(before), scopeOf(after));
+  /** What all operations share: the paths of the servers, and how a client sends its key. */
+  document(): void {
+    const pathsOf = ({ servers }: OpenApi) => servers.map(({ url }) => new URL(url).pathname);
+    this.#same('the path of the servers', pathsOf(this.#before)[0], pathsOf(this.#after)[0]);
+    const schemes = this.#after.components.securitySchemes ?? {};
+    for (const [name, scheme] of Object.entries(this.#before.components.securitySchemes ?? {})) {
+      const now = schemes[name] as object | undefined;
+      if (now === undefined) this.#found.push(`the security scheme ${name} is gone`);
+      for (const key of ['type', 'scheme', 'in', 'name'] as const) {
+        const [had, has] = [scheme, now ?? {}].map((each) => (each as Record<string, string>)[key]);
+        this.#same(`the security scheme ${name}: ${key}`, had, has);
+      }
     }
-    this.#parameters(place, before, after);
-    this.#requestBody(place, before, after);
-    this.#responses(place, before, after);
+    for (const [path, methods] of Object.entries(this.#after.paths)) {
+      this.#known(path, methods, KNOWN.path);
+    }
   }
 
-  /** What the service sends to an endpoint is its side of the contract. */
+  operation(place: string, before: Operation, after: Operation): void {
+    if (!isStable(after)) this.#found.push(`${place} is not stable any more`);
+    this.#known(place, after, KNOWN.operation);
+    this.#same(`${place}: the operationId`, before.operationId, after.operationId);
+    this.#security(place, before, after);
+    this.#parameters(place, before, after, 'sent by clients');
+    this.#requestBody(place, before, after);
+    this.#responses(place, before, after);
+    this.#errorCodes(place, before, after);
+  }
+
+  /** What the service sends to an endpoint is its side of the contract, and so is what the answers of endpoints mean. */
   webhook(name: string, before: Operation, after: Operation): void {
     const place = `the webhook ${name}`;
-    const headers = this.#parametersOf(this.#after, after);
-    for (const parameter of this.#parametersOf(this.#before, before).keys()) {
-      if (!headers.has(parameter)) this.#found.push(`${place}: ${parameter} is gone`);
+    this.#known(place, after, KNOWN.operation);
+    this.#parameters(place, before, after, 'sent by the service');
+    const [old, now] = [before, after].map((each) => each.requestBody?.content ?? {});
+    this.#content(place, old!, now!, 'sent by the service');
+    for (const status of Object.keys(before.responses)) {
+      if (!(status in after.responses)) this.#found.push(`${place}: ${status} is gone`);
     }
-    const content = [before, after].map((each) => each.requestBody?.content ?? {});
-    this.#content(place, content[0]!, content[1]!, 'sent by the service');
+  }
+
+  /** Each client that met a requirement must meet one now. */
+  #security(place: string, before: Operation, after: Operation): void {
+    const had = before.security ?? this.#before.security ?? [];
+    const has = after.security ?? this.#after.security ?? [];
+    const isMet = (was: (typeof had)[number]) =>
+      has.some((each) =>
+        Object.entries(each).every(([scheme, scopes]) =>
+          scopes.every((scope) =>
+            (was as Readonly<Record<string, readonly string[]>>)[scheme]?.includes(scope),
+          ),
+        ),
+      );
+    if (has.length > 0 && !(had.length > 0 && had.every(isMet))) {
+      const scopes = has.flatMap((each) => Object.values(each).flat());
+      this.#found.push(`${place}: the scope is ${scopes}`);
+    }
   }
 
   #parametersOf(document: OpenApi, { parameters = [] }: Operation): Map<string, Parameter> {
@@ -90,32 +153,52 @@ class Comparison {
     return new Map(all.map((each) => [`${each.in} parameter ${each.name}`, each]));
   }
 
-  #parameters(place: string, before: Operation, after: Operation): void {
+  #parameters(place: string, before: Operation, after: Operation, direction: Direction): void {
     const old = this.#parametersOf(this.#before, before);
     const now = this.#parametersOf(this.#after, after);
-    for (const [name, { required, schema }] of now) {
+    for (const [name, parameter] of now) {
       const was = old.get(name);
       const at = `${place}: ${name}`;
-      if (required === true && was?.required !== true) this.#found.push(`${at} is required`);
-      if (was !== undefined) this.#schema(at, was.schema, schema, 'sent by clients');
+      if (was !== undefined) this.#field(at, was, parameter, direction);
+      else if (parameter.required === true && direction === 'sent by clients')
+        this.#found.push(`${at} is required`);
     }
     for (const name of old.keys()) {
       if (!now.has(name)) this.#found.push(`${place}: ${name} is gone`);
     }
   }
 
+  /** A parameter, or a header of a response. */
+  #field(place: string, old: Parameter | Header, now: Parameter | Header, direction: Direction) {
+    this.#known(place, now, KNOWN.parameter);
+    const [was, is] = [old.required === true, now.required === true];
+    if (direction === 'sent by clients' && is && !was) this.#found.push(`${place} is required`);
+    if (direction === 'sent by the service' && was && !is)
+      this.#found.push(`${place} may be absent`);
+    for (const key of ['style', 'explode', 'x-error-code'] as const) {
+      const [had, has] = [old, now].map((each) => (each as unknown as Record<string, string>)[key]);
+      this.#same(`${place}: ${key}`, had, has);
+    }
+    this.#schema(place, old.schema, now.schema, direction);
+  }
+
   #requestBody(place: string, before: Operation, after: Operation): void {
     const [old, now] = [before.requestBody, after.requestBody];
-    if (now?.required === true && old?.required !== true) {
-      this.#found.push(`${place}: the body is required`);
-    }
+    const at = `${place}: the body`;
+    if (now?.required === true && old?.required !== true) this.#found.push(`${at} is required`);
     if (old === undefined) return;
+    this.#known(at, now ?? {}, KNOWN.body);
     const bytes = [old, now].map((each) => each?.['x-max-bytes'] ?? MAX_JSON_BYTES);
-    if (bytes[1]! < bytes[0]!) this.#found.push(`${place}: the body may have less bytes`);
-    this.#content(`${place}: the body`, old.content, now?.content ?? {}, 'sent by clients');
+    if (bytes[1]! < bytes[0]!) this.#found.push(`${at} may have less bytes`);
+    this.#content(at, old.content, now?.content ?? {}, 'sent by clients');
   }
 
   #responses(place: string, before: Operation, after: Operation): void {
+    for (const status of Object.keys(after.responses)) {
+      // A client has to expect further error statuses.
+      if (/^[123]/.test(status) && !(status in before.responses))
+        this.#found.push(`${place}: ${status} is new`);
+    }
     for (const [status, response] of Object.entries(before.responses)) {
       const at = `${place}: ${status}`;
       const found = after.responses[status];
@@ -126,29 +209,54 @@ class Comparison {
       }
       const old = resolved<Response>(this.#before, response);
       const now = resolved<Response>(this.#after, found);
-      for (const name of Object.keys(old.headers ?? {})) {
-        if (now.headers?.[name] === undefined) this.#found.push(`${at}: ${name} is gone`);
+      this.#known(at, now, KNOWN.response);
+      for (const [name, header] of Object.entries(old.headers ?? {})) {
+        const has = now.headers?.[name];
+        if (has === undefined) this.#found.push(`${at}: ${name} is gone`);
+        else {
+          const [was, is] = [resolved(this.#before, header), resolved(this.#after, has)];
+          this.#field(`${at}: ${name}`, was as Header, is as Header, 'sent by the service');
+        }
       }
       this.#content(at, old.content ?? {}, now.content ?? {}, 'sent by the service');
     }
   }
 
-  #content(
-    place: string,
-    before: Readonly<Record<string, { readonly schema: Schema }>>,
-    after: Readonly<Record<string, { readonly schema: Schema }>>,
-    direction: Direction,
-  ): void {
+  /** A code that an operation has keeps its status: clients decide by either. */
+  #errorCodes(place: string, before: Operation, after: Operation): void {
+    const statusesOf = (document: OpenApi, { responses }: Operation) => {
+      const all = Object.entries(responses).flatMap(([status, each]) =>
+        codesOf(status, resolved<Response>(document, each)),
+      );
+      return Map.groupBy(all, ([code]) => code);
+    };
+    const old = statusesOf(this.#before, before);
+    for (const [code, places] of statusesOf(this.#after, after)) {
+      const was = old.get(code)?.map(([, status]) => status);
+      for (const [, status] of places) {
+        if (was !== undefined && !was.includes(status))
+          this.#found.push(`${place}: ${code} has the status ${status}`);
+      }
+    }
+  }
+
+  #content(place: string, before: Media, after: Media, direction: Direction): void {
     for (const [type, { schema }] of Object.entries(before)) {
       const now = after[type];
       if (now === undefined) this.#found.push(`${place}: ${type} is gone`);
-      else this.#schema(place, schema, now.schema, direction);
+      else {
+        this.#known(place, now, KNOWN.media);
+        this.#schema(place, schema, now.schema, direction);
+      }
     }
   }
 
   #schema(place: string, old: Schema, changed: Schema, direction: Direction): void {
+    if (changed.$ref !== undefined) this.#known(place, changed, KNOWN.reference);
     const [before, after] = [resolved(this.#before, old), resolved(this.#after, changed)];
+    this.#known(place, after, KNOWN.schema);
     const isRequest = direction === 'sent by clients';
+    const [narrow, wide] = isRequest ? [before, after] : [after, before];
     this.#values(place, before, after, isRequest);
     this.#bounds(place, before, after, isRequest);
     const [had, has] = [before.properties ?? {}, after.properties ?? {}];
@@ -167,7 +275,9 @@ class Comparison {
     for (const name of required) {
       if (isRequest && had[name] === undefined) this.#found.push(`${place}.${name} is required`);
     }
-    if (before.items !== undefined && after.items !== undefined) {
+    if (wide.items !== undefined && narrow.items === undefined) {
+      this.#found.push(`${place}: items is ${after.items === undefined ? 'gone' : 'new'}`);
+    } else if (before.items !== undefined && after.items !== undefined) {
       this.#schema(`${place}[]`, before.items, after.items, direction);
     }
   }
@@ -175,16 +285,25 @@ class Comparison {
   /** Types, formats, patterns and enums: of requests the values may become more, of responses less. */
   #values(place: string, before: Schema, after: Schema, isRequest: boolean): void {
     const [narrow, wide] = isRequest ? [before, after] : [after, before];
-    const types = [wide.type].flat() as string[];
-    for (const type of [narrow.type].flat() as string[]) {
-      if (!types.includes(type)) this.#found.push(`${place}: the type is ${after.type}`);
+    const types = [wide.type].flat();
+    for (const type of [narrow.type].flat()) {
+      if (wide.type !== undefined && !types.includes(type))
+        this.#found.push(`${place}: the type is ${after.type}`);
     }
     this.#same(`${place}: the format`, before.format, after.format);
     if (wide.pattern !== undefined)
       this.#same(`${place}: the pattern`, before.pattern, after.pattern);
-    if (wide.enum === undefined) return;
-    const isWithin = narrow.enum?.every((value) => wide.enum!.includes(value));
-    if (isWithin !== true) this.#found.push(`${place}: the values are ${after.enum}`);
+    const [few, many] = [narrow, wide].map((each) =>
+      each.const === undefined ? each.enum : [each.const],
+    );
+    if (many !== undefined && few?.every((value) => many.includes(value as string)) !== true) {
+      this.#found.push(`${place}: the values are ${after.const ?? after.enum}`);
+    }
+    // A value that clients wait for, or send, is still there.
+    for (const value of openValues(before) ?? []) {
+      if (openValues(after)?.includes(value) === false)
+        this.#found.push(`${place}: the value ${value} is gone`);
+    }
   }
 
   #bounds(place: string, before: Schema, after: Schema, isRequest: boolean): void {
@@ -201,13 +320,17 @@ class Comparison {
         this.#found.push(`${place}: ${name} is ${after[name]}`);
       }
     }
+    const [had, has] = [before.additionalProperties ?? true, after.additionalProperties ?? true];
+    if (typeof has !== 'boolean') this.#found.push(`${place}: additionalProperties is a schema`);
     // Fields that are not described are refused or ignored: neither may change for a request.
-    if (
-      isRequest &&
-      before.additionalProperties !== false &&
-      after.additionalProperties === false
-    ) {
-      this.#found.push(`${place}: other fields are refused`);
+    if (isRequest && had && !has) this.#found.push(`${place}: other fields are refused`);
+  }
+
+  /** Extensions (x-…) bind nobody, except those that are compared. */
+  #known(place: string, part: object, keys: readonly string[]): void {
+    for (const key of Object.keys(part)) {
+      if (!keys.includes(key) && !key.startsWith('x-'))
+        this.#found.push(`${place}: "${key}" is not compared`);
     }
   }
 
