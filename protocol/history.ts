@@ -31,6 +31,9 @@ export function isSamePosition(one: Position, other: Position): boolean {
   return one.revision === other.revision && one.head === other.head;
 }
 
+/** The status in which an order has a detail; in any other status it has none. */
+export const STATUS_WITH = { reason: 'cancelled', trackingNumber: 'shipped' } as const;
+
 /** An event, with the order as it was after it; times as the contract writes them. */
 interface HistoryEvent {
   readonly type: string;
@@ -53,14 +56,43 @@ interface HistoryEvent {
 /**
  * Returns the line of an event, as it is hashed: a JSON array of type, at, by, id, petId, quantity, shipDate, complete, status and
  * reference, without spaces and with a line feed. An absent field is null. Of a cancelled order with a reason, or a shipped one with a tracking
- * number, that is one more element; other lines end with the reference, as all lines did before there were these fields (decision 057).
+ * number, that is one more element; other lines end with the reference, as all lines did before there were these fields (decision 057). The
+ * element has no name, so `isProvable` must hold too.
  */
 export function eventLine({ type, at, by, shipDate, order }: HistoryEvent): string {
   const { id, petId, quantity, complete, status, reference, reason, trackingNumber } = order;
-  const detail = reason ?? trackingNumber;
+  const detail =
+    status === 'cancelled' ? reason : status === 'shipped' ? trackingNumber : undefined;
   const fields = `${id},${petId ?? null},${quantity ?? null},${json(shipDate)},${complete ?? null}`;
   const more = detail === undefined ? '' : `,${json(detail)}`;
   return `[${json(type)},${json(at)},${json(by)},${fields},${json(status)},${json(reference)}${more}]\n`;
+}
+
+/** A change as its record has it. */
+interface ChangeRecord {
+  readonly type: string;
+  readonly at: string;
+  readonly revision: bigint;
+  readonly order: {
+    readonly status: string;
+    readonly reason?: string | undefined;
+    readonly trackingNumber?: string | undefined;
+    readonly placedAt: string;
+    readonly updatedAt: string;
+    readonly revision: bigint;
+  };
+}
+
+/**
+ * Returns whether a record has only what its line proves: the detail that its status names and no other, the same time and revision in the change
+ * and in its order, and the time of the placement if the change is one. A verifier refuses any other record.
+ */
+export function isProvable({ type, at, revision, order }: ChangeRecord): boolean {
+  if (order.reason !== undefined && order.status !== STATUS_WITH.reason) return false;
+  if (order.trackingNumber !== undefined && order.status !== STATUS_WITH.trackingNumber)
+    return false;
+  if (type === 'placed' && order.placedAt !== at) return false;
+  return order.revision === revision && order.updatedAt === at;
 }
 
 function json(text: string | undefined): string {

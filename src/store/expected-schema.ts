@@ -7,8 +7,8 @@ const MAX_NAMED = 20;
 const LACKS = 'the schema lacks:';
 
 /**
- * Compares a schema with migrations/schema.ENGINE.txt, the result of this release's migrations: a line per column, key, index, view, trigger and
- * function. Other tables and further indexes do not matter.
+ * Compares a schema with migrations/schema.ENGINE.txt, the result of this release's migrations: a line per column, key, index, check, view, trigger
+ * and function. Other tables and further indexes do not matter.
  * @param found the lines that describe the schema of a database
  * @returns one line per difference
  */

@@ -76,6 +76,37 @@ test('a replica in a database is exact, and resumes where it stopped', async (t)
   await second.return();
 });
 
+test('replicas keep the time of a placement, which later changes do not prove', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n));
+  const placed = await allOrders(service);
+  const altering: typeof fetch = async (input, init) => {
+    const response = await fetch(input, init);
+    if (!String(input).includes('/changes?')) return response;
+    const body = await response.text();
+    return new Response(body.replaceAll(/"placedAt":"2/g, '"placedAt":"1'), response);
+  };
+  const database = new DatabaseSync(':memory:');
+  const client = clientOf(service, altering);
+  const inDatabase = client.replica({ store: new SqliteReplica(database) });
+  const inMemory = client.replica();
+  await takeUntilExact(inDatabase, service);
+  await inMemory.next();
+  await service.store.apply([{ type: 'cancel', id: 1n }]);
+  const { changes } = await takeUntilExact(inDatabase, service);
+  const { orders } = (await inMemory.next()).value!;
+  assert.notEqual(changes![0]!.order.placedAt, placed[0]!.placedAt);
+  for (const copy of [ordersIn(database), [...orders.values()]]) {
+    assert.deepEqual(
+      copy.map(({ placedAt }) => placedAt),
+      placed.map(({ placedAt }) => placedAt),
+    );
+    assert.equal(copy[0]!.status, 'cancelled');
+  }
+  await inDatabase.return();
+  await inMemory.return();
+});
+
 test('a replica in a database keeps the previous copy until the new one is complete', async (t) => {
   const [service, other] = [await startService(t), await startService(t)];
   await place(service.store, pending(1n), pending(2n));

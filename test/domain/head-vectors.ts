@@ -12,4 +12,11 @@ export const VECTORS = parse(
     readonly lines: readonly string[];
     readonly head: string;
   }[];
+  /** Changes with a head that a verifier computes which does not know all rules. */
+  readonly refused: readonly {
+    readonly why: string;
+    readonly after: string;
+    readonly changes: readonly Change[];
+    readonly next: string;
+  }[];
 };

@@ -1,11 +1,21 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { GoneError, NotFoundError, ResponseError, StoreOrders } from '../../client/src/client.ts';
+import {
+  GoneError,
+  NotFoundError,
+  ResponseError,
+  StoreOrders,
+  stringify,
+} from '../../client/src/client.ts';
+import { VECTORS } from '../domain/head-vectors.ts';
 import { eventually, freePort } from '../postgres.ts';
 import { NEEDS_PYTHON } from '../process/needs.ts';
 import { run, serve } from '../process/program.ts';
@@ -48,6 +58,46 @@ function changeOrders(store: StoreOrders) {
   };
 }
 
+/** The verifier of the guide. */
+function verifierIn(t: TestContext): string {
+  const file = join(temporaryFolder(t), 'verify_history.py');
+  const [, program] = /```python\n(# verify_history\.py.*?)```/s.exec(PAGE)!;
+  writeFileSync(file, program!);
+  return file;
+}
+
+test('the verifier in Python accepts the golden vectors, and refuses those that must be', {
+  skip: NEEDS_PYTHON,
+}, async (t) => {
+  const { revisions, refused } = VECTORS;
+  const last = revisions.at(-1)!;
+  const golden = {
+    ...{ after: `0-${'0'.repeat(64)}`, next: `${last.revision}-${last.head}` },
+    changes: revisions.flatMap(({ changes }) => changes),
+  };
+  const pages = new Map<string, string>();
+  const server = createServer(({ url }, response) =>
+    response.end(pages.get(new URL(url!, 'http://x').searchParams.get('after')!)),
+  ).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  t.after(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  const file = verifierIn(t);
+  const env = {
+    ...process.env,
+    STORE_ORDERS_URL: `http://127.0.0.1:${port}`,
+    STORE_ORDERS_KEY: '',
+  };
+  const verify = async ({ after, changes, next }: Omit<(typeof refused)[number], 'why'>) => {
+    pages.set(after, stringify({ changes, next, more: false }));
+    return promisify(execFile)('python3', [file, after], { env });
+  };
+  assert.equal((await verify(golden)).stdout, `verified up to ${golden.next}\n`);
+  for (const page of refused) {
+    await assert.rejects(verify(page), /contradicts itself|are not those that/, page.why);
+  }
+});
+
 for (const { name, newDatabase } of ENGINES) {
   test(`${name}: verifiers in JavaScript and Python reproduce every head through kills and restores`, {
     skip: NEEDS_PYTHON,
@@ -58,9 +108,7 @@ for (const { name, newDatabase } of ENGINES) {
     let service = await serve(t, flags, { database });
     const { origin, secret } = service;
     const store = new StoreOrders({ baseUrl: origin, apiKey: secret, retries: 100 });
-    const file = join(temporaryFolder(t), 'verify_history.py');
-    const [, program] = /```python\n(# verify_history\.py.*?)```/s.exec(PAGE)!;
-    writeFileSync(file, program!);
+    const file = verifierIn(t);
     const env = { ...process.env, STORE_ORDERS_URL: origin, STORE_ORDERS_KEY: secret };
     const verified = async (...from: string[]) =>
       (await promisify(execFile)('python3', [file, ...from], { env })).stdout.trim();

@@ -17,7 +17,8 @@ export interface ReplicaPosition {
 }
 
 /**
- * Keeps a copy, for example in a database. Each method must be atomic, even if the process is killed. Two replicas must not write the same copy:
+ * Keeps a copy, for example in a database. Changes prove everything about an order but its `etag` and, after it was placed, `placedAt`, so
+ * an order should keep the latter. Each method must be atomic, even if the process is killed. Two replicas must not write the same copy:
  * after `load` of a later replica, the methods of an earlier one should reject. An error ends the replica. `SqliteReplica` is an example.
  */
 export interface ReplicaStore {
@@ -216,7 +217,11 @@ class MemoryReplica implements ReplicaStore {
 
   apply(orders: readonly OrderRecord[], position: ReplicaPosition | undefined): void {
     const copy = this.#next ?? this.orders;
-    for (const order of orders) copy.set(order.id, order);
+    for (const order of orders) {
+      // Only the placement proves when it was made.
+      const { placedAt = order.placedAt } = copy.get(order.id) ?? {};
+      copy.set(order.id, placedAt === order.placedAt ? order : { ...order, placedAt });
+    }
     if (position === undefined || this.#next === undefined) return;
     this.orders.clear();
     for (const [id, order] of this.#next) this.orders.set(id, order);

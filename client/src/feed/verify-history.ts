@@ -2,6 +2,7 @@ import type { Change } from '../../../protocol/generated/records.ts';
 import {
   BEGINNING,
   eventLine,
+  isProvable,
   type Position,
   parsePosition,
   positionText,
@@ -97,7 +98,7 @@ async function endOf(
     let lines = '';
     for (; changes[begin]?.revision === next; begin += 1) {
       const change = changes[begin]!;
-      if (change.order.revision !== next || change.order.updatedAt !== change.at) return undefined;
+      if (!isProvable(change)) return undefined;
       lines += eventLine({ ...change, shipDate: change.order.shipDate });
     }
     const digest = new Uint8Array(await sha256(UTF8.encode(lines)));

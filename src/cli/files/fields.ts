@@ -1,4 +1,5 @@
 import { INTEGER, OtherNumber } from '../../../protocol/exact-json.ts';
+import { STATUS_WITH } from '../../../protocol/history.ts';
 import {
   isInt64,
   isReason,
@@ -55,9 +56,6 @@ export function orderOf(fields: Fields): OrderDraft {
   reader.finish();
   return order;
 }
-
-/** The fields that only orders of a status have. */
-const STATUS_WITH = { reason: 'cancelled', trackingNumber: 'shipped' } as const;
 
 /** @throws FieldProblem */
 export function petOf(fields: Fields): Pet {

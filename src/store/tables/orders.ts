@@ -1,3 +1,4 @@
+import { STATUS_WITH } from '../../../protocol/history.ts';
 import type { ReferenceName } from '../../domain/batch.ts';
 import { type LaterEvent, orderAfter } from '../../domain/change.ts';
 import type { OrderEventType } from '../../domain/lifecycle.ts';
@@ -30,9 +31,18 @@ export function orderFromRow(row: Row): Order {
     shipDate: number(shipDate),
     complete: boolean(complete),
     reference: text(reference),
-    reason: text(reason),
-    trackingNumber: text(trackingNumber),
+    // What was added by hand is not proven by the history, and is not shown.
+    reason: status === STATUS_WITH.reason ? text(reason) : undefined,
+    trackingNumber: status === STATUS_WITH.trackingNumber ? text(trackingNumber) : undefined,
   };
+}
+
+/** Whether a row of ORDER_COLUMNS has a reason or a tracking number that is not of its status, so that it was added by hand. */
+export function hasForeignDetail([, status, , , , , , reason, trackingNumber]: Row): boolean {
+  return (
+    (reason !== null && status !== STATUS_WITH.reason) ||
+    (trackingNumber !== null && status !== STATUS_WITH.trackingNumber)
+  );
 }
 
 /**

@@ -3,7 +3,7 @@ import type { Session } from './session.ts';
 /** Returns the lines of `schemaDifferences` for the schema that has the table store. */
 export async function describeSchema(session: Session): Promise<string[]> {
   const lines: string[] = [];
-  for (const text of [COLUMNS, INDEXES, TRIGGERS, FUNCTIONS, TABLES]) {
+  for (const text of [COLUMNS, INDEXES, CHECKS, TRIGGERS, FUNCTIONS, TABLES]) {
     const rows = await session.query(text);
     lines.push(...rows.map(([line]) => line as string));
   }
@@ -35,6 +35,9 @@ const INDEXES = `SELECT CASE WHEN i.indisprimary THEN 'key ' WHEN i.indisunique 
       FROM generate_series(1, i.indnkeyatts) AS part) || ')' || CASE WHEN i.indpred IS NULL THEN '' ELSE ' partial' END AS line
   FROM pg_class AS t JOIN pg_index AS i ON i.indrelid = t.oid
   WHERE t.relnamespace = ${HERE} AND i.indisvalid ORDER BY line`;
+
+const CHECKS = `SELECT 'check ' || t.relname || ' ' || conname FROM pg_constraint AS c JOIN pg_class AS t ON c.conrelid = t.oid
+  WHERE t.relnamespace = ${HERE} AND contype = 'c' ORDER BY t.relname, conname`;
 
 const TRIGGERS = `SELECT 'trigger ' || tgname FROM pg_trigger AS g JOIN pg_class AS t ON g.tgrelid = t.oid
   WHERE t.relnamespace = ${HERE} AND NOT tgisinternal AND tgenabled <> 'D' ORDER BY tgname`;
