@@ -1,3 +1,5 @@
+import { CODING_SUFFIX } from '../../protocol/coding-suffix.ts';
+
 const INT64_MAX = 2n ** 63n - 1n;
 /** The rule of the service: visible ASCII, alone or as a string (RFC 8941, section 3.3.3) without escapes. */
 const IDEMPOTENCY_KEY = /^(?:"[\x21\x23-\x5b\x5d-\x7e]{1,255}"|[\x21\x23-\x7e][\x21-\x7e]{0,254})$/;
@@ -74,12 +76,13 @@ export function abortSignal(signal: AbortSignal | undefined): AbortSignal | unde
 
 /** The value of If-Match. */
 export function strongEtag(etag: string | undefined): string | undefined {
-  if (etag === undefined || (typeof etag === 'string' && STRONG_ETAG.test(etag))) return etag;
-  if (typeof etag === 'string' && etag.startsWith('W/')) {
+  if (etag === undefined) return etag;
+  if (typeof etag === 'string' && (etag.startsWith('W/') || CODING_SUFFIX.test(etag))) {
     throw new TypeError(
-      'ifMatch is a weak ETag (W/…), which matches no order. A proxy has weakened the ETag, for example by compressing the response; configure the proxy to keep ETags unchanged',
+      'ifMatch is a weak ETag (W/…), or has the suffix of a compression (-gzip), and matches no order. A proxy has changed it, for example by compressing the response; use the etag of the order, or configure the proxy to keep ETags unchanged',
     );
   }
+  if (typeof etag === 'string' && STRONG_ETAG.test(etag)) return etag;
   if (etag === '') {
     throw new TypeError(
       'ifMatch is empty: the response had no ETag. A proxy may have removed it; configure the proxy to keep ETags unchanged',

@@ -53,8 +53,8 @@ export class TimeoutError extends ConnectionError {
 }
 
 /**
- * The response does not come from the service but from a proxy or another program: a page, a redirect, other JSON, or an error that the
- * operation does not have. It is unknown whether the service has carried out the request.
+ * The response does not come from the service but from a proxy or another program: a page, a redirect, other JSON, or an error without the
+ * headers of the service that the operation does not have. It is unknown whether the service has carried out the request.
  */
 export class ForeignResponseError extends ConnectionError {
   override readonly name: string = 'ForeignResponseError';
@@ -131,6 +131,8 @@ export interface ResponseDetails {
   readonly problems: NonNullable<ErrorRecord['errors']>;
   readonly retryAfterMs: number | undefined;
   readonly order: OrderRecord | undefined;
+  /** Whether a later release of the service has added the error, so that it is not known if a change was made: docs/stability.md of the service. */
+  readonly isUnclear?: boolean;
 }
 
 /** The service refused the request. */
@@ -144,6 +146,11 @@ export class ResponseError extends StoreOrdersError {
   readonly problems: NonNullable<ErrorRecord['errors']>;
   /** How long to wait before a retry, by Retry-After, in milliseconds. */
   readonly retryAfterMs: number | undefined;
+  /**
+   * Whether the code is not known to this release of the library, so that a change may have been made all the same. False also for an unknown 4xx
+   * status, which is a refusal.
+   */
+  readonly isUnclear: boolean;
 
   constructor(details: ResponseDetails) {
     super(`${details.message} (${details.status} ${details.code})`, {
@@ -153,6 +160,7 @@ export class ResponseError extends StoreOrdersError {
     this.code = details.code;
     this.problems = details.problems;
     this.retryAfterMs = details.retryAfterMs;
+    this.isUnclear = details.isUnclear === true;
   }
 }
 

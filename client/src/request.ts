@@ -1,3 +1,4 @@
+import { CODING_SUFFIX } from '../../protocol/coding-suffix.ts';
 import { ERROR_CODES, type OperationName } from '../../protocol/generated/error-codes.ts';
 import type { ErrorRecord, OrderRecord } from '../../protocol/generated/records.ts';
 import { type Call, timer } from './call.ts';
@@ -306,9 +307,9 @@ export function pageBefore({ requestId }: Call): ForeignResponseError {
   return new ForeignResponseError('a proxy has returned the previous page again', details);
 }
 
-/** Returns an ETag without W/, the mark of weak ETags, which proxies add. */
+/** Returns an ETag without what proxies that compress add. */
 function opaqueTag(etag: string): string {
-  return etag.replace(/^W\//, '');
+  return etag.replace(/^W\//, '').replace(CODING_SUFFIX, '"');
 }
 
 /** Returns the error for a response that is not a success. */
@@ -325,9 +326,14 @@ async function refusal(reply: Reply, request: Request): Promise<StoreOrdersError
   const retryAfterMs = retryAfterOf(headers);
   const requestId = headers.get('x-request-id') || reply.requestId;
   const isRecord = isErrorRecord(record, status);
-  if (isRecord && isAnswer(record, status, request)) {
+  const isListed = isRecord && isCodeOf(request, record);
+  const isOwn = isListed || (isRecord && isFromService(reply, record));
+  const { isSubject = () => true } = request;
+  if (isOwn && (record.order === undefined || isSubject(record.order))) {
     const { code, message, errors: problems = [], order } = record;
-    return responseError({ status, code, message, problems, requestId, retryAfterMs, order });
+    const isNew = !isListed && (status >= 500 || hasStatus(request, status));
+    const details = { status, code, message, problems, requestId, retryAfterMs, order };
+    return responseError({ ...details, isUnclear: isNew });
   }
   if (!isUnavailable(status)) {
     return reply.foreign(isRecord ? `has the code "${record.code}"` : 'is not an Error record');
@@ -345,15 +351,30 @@ async function refusal(reply: Reply, request: Request): Promise<StoreOrdersError
   });
 }
 
-/** Whether the operation can have this error. */
-function isAnswer(
-  { code, order }: ErrorRecord,
-  status: number,
-  { operation, isSubject = () => true }: Request,
-): boolean {
+/** Whether the operation has this error in this release of the contract. */
+function isCodeOf({ operation }: Request, { code, status }: ErrorRecord): boolean {
   const codes: Readonly<Record<string, number>> = ERROR_CODES[operation];
-  const isListed = Object.hasOwn(codes, code) && codes[code] === status;
-  return isListed && (order === undefined || isSubject(order));
+  return Object.hasOwn(codes, code) && BigInt(codes[code]!) === status;
+}
+
+/** Whether the operation has an error with this status in this release of the contract. */
+function hasStatus({ operation }: Request, status: number): boolean {
+  return Object.values(ERROR_CODES[operation]).includes(status);
+}
+
+const CODE = /^[a-z][a-z0-9_]*$/;
+
+/**
+ * Whether an Error record whose code is not known comes from the service: the response has the X-Request-Id that was sent, or, behind a proxy that
+ * has replaced that, the headers of all errors of the service. "not_found" does not: there is no operation at the URL.
+ */
+function isFromService({ headers, requestId }: Reply, { code }: ErrorRecord): boolean {
+  if (!CODE.test(code) || code === 'not_found') return false;
+  const id = headers.get('x-request-id');
+  const isLikeOurs =
+    headers.get('x-content-type-options') === 'nosniff' &&
+    headers.get('cache-control')?.startsWith('no-store') === true;
+  return id === requestId || (id !== null && isLikeOurs);
 }
 
 function objectIn(text: string): object | undefined {

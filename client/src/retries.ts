@@ -108,7 +108,7 @@ export async function repeatedChange<T>(
 
 /** Whether the service has not carried out the request that got this error. */
 function isRefusal(error: unknown): error is ResponseError {
-  return error instanceof ResponseError && !(error instanceof UnavailableError);
+  return error instanceof ResponseError && !error.isUnclear && !(error instanceof UnavailableError);
 }
 
 function isTemporary(error: unknown): error is StoreOrdersError {

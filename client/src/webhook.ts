@@ -1,7 +1,7 @@
 import type { ChangePage } from '../../protocol/generated/records.ts';
 import { SECRET_PREFIX, signaturesIn, signedText } from '../../protocol/webhook-signature.ts';
 import { StoreOrdersError } from './errors.ts';
-import { parse } from './exact-json.ts';
+import { expectExactIntegers, parse } from './exact-json.ts';
 import { isChangePage } from './shapes.ts';
 
 /** A page of changes that the service has sent, as `listChanges` returns it. */
@@ -15,7 +15,7 @@ export class WebhookVerificationError extends StoreOrdersError {
   override readonly name = 'WebhookVerificationError';
 }
 
-/** Headers of a request, of Fetch or of node:http; names of the latter are in lower case. */
+/** Headers of a request, of Fetch, of node:http, or of a platform that has an array for each. */
 export type WebhookHeaders =
   | { get(name: string): string | null }
   | Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -28,7 +28,7 @@ const TOLERANCE_MS = 300_000;
  * @param body as it was received: parsing and formatting would change it
  * @param secret whsec_…
  * @param now milliseconds since the epoch
- * @throws WebhookVerificationError; TypeError for a malformed secret
+ * @throws WebhookVerificationError; TypeError for a malformed secret, or a body that was parsed; StoreOrdersError if this runtime rounds ids
  */
 export async function verifyWebhook(
   body: string | Uint8Array,
@@ -36,13 +36,15 @@ export async function verifyWebhook(
   secret: string,
   now: number = Date.now(),
 ): Promise<WebhookDelivery> {
+  expectExactIntegers();
+  if (typeof secret !== 'string') throw new TypeError('secret must be whsec_ and Base64');
   const id = headerOf(headers, 'webhook-id');
   const timestamp = headerOf(headers, 'webhook-timestamp');
   const signatures = headerOf(headers, 'webhook-signature');
   if (!/^\d{1,11}$/.test(timestamp) || Math.abs(now - Number(timestamp) * 1_000) > TOLERANCE_MS) {
     throw new WebhookVerificationError('the webhook-timestamp is not within five minutes of now');
   }
-  const text = typeof body === 'string' ? body : new TextDecoder('utf-8').decode(body);
+  const text = textOf(body);
   const secretBytes = bytesOf(
     secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret,
   );
@@ -65,9 +67,24 @@ export async function verifyWebhook(
   return deliveryIn(text);
 }
 
+function textOf(body: string | Uint8Array): string {
+  if (typeof body === 'string') return body;
+  try {
+    return new TextDecoder('utf-8').decode(body);
+  } catch (cause) {
+    const message = 'body must be the text or the bytes that were received, not a parsed body';
+    throw new TypeError(message, { cause });
+  }
+}
+
 function headerOf(headers: WebhookHeaders, name: string): string {
-  const value = isFetchHeaders(headers) ? headers.get(name) : headers[name];
-  if (typeof value === 'string' && value !== '') return value;
+  const values = isFetchHeaders(headers)
+    ? [headers.get(name)]
+    : Object.entries(headers)
+        .filter(([each]) => each.toLowerCase() === name)
+        .flatMap(([, value]) => value);
+  const [value] = values;
+  if (values.length === 1 && typeof value === 'string' && value !== '') return value;
   throw new WebhookVerificationError(`the header ${name} is missing`);
 }
 

@@ -50,12 +50,14 @@ async function readPreconditions(
 export const WEAK_ETAG =
   'is a weak ETag (W/), or has the suffix of a compression (-gzip), and never matches. A proxy has changed it, for example by compressing the response; use the etag of the record, or configure the proxy to keep ETags unchanged';
 
-/** @throws Refused if If-Match has a weak ETag */
+/** @throws Refused if If-Match has no ETag that can match */
 export function expectStrong({ headers }: IncomingMessage): void {
   const ifMatch = headers['if-match'];
-  if (ifMatch !== undefined && isWeak(ifMatch)) {
-    throw new Refused(invalid('parameter_invalid', [{ parameter: 'If-Match', detail: WEAK_ETAG }]));
-  }
+  if (ifMatch === undefined) return;
+  const detail = isMalformed(ifMatch)
+    ? 'must be an ETag with its quotes, or *'
+    : isWeak(ifMatch) && WEAK_ETAG;
+  if (detail) throw new Refused(invalid('parameter_invalid', [{ parameter: 'If-Match', detail }]));
 }
 
 /** Whether If-Match names a state; "*" names any. */

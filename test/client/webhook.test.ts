@@ -22,11 +22,17 @@ function headersFor(body: string, secrets: readonly string[] = [SECRET], timesta
 
 test('a delivery is verified and parsed with exact ids', async () => {
   const headers = headersFor(BODY);
+  // As platforms pass them: in any case, an array for each.
+  const arrays = Object.fromEntries(
+    Object.entries(headers).map(([name, value]) => [name.replace('webhook', 'Webhook'), [value]]),
+  );
   for (const [body, given] of [
     [BODY, headers],
     [Buffer.from(BODY), headers],
     [BODY, new Headers(headers)],
     [BODY, headersFor(BODY, [OTHER, SECRET])],
+    [BODY, arrays],
+    [new Uint8Array(Buffer.from(BODY)).buffer as never, headers],
     [BODY, { ...headers, 'webhook-signature': `v2,x ${headers['webhook-signature']}` }],
   ] as const) {
     const { after, next, changes } = await verifyWebhook(body, given, SECRET, NOW);
@@ -55,5 +61,9 @@ test('a delivery that is not the service’s, altered or old is refused', async 
   for (const body of ['', '[]', '{}', 'null', BODY.replace('"after":"0-0",', '')]) {
     await refuses(body, headersFor(body));
   }
+  const twice = { ...headers, 'Webhook-Id': headers['webhook-id'] };
+  await refuses(BODY, twice);
   await assert.rejects(verifyWebhook(BODY, headers, 'whsec_', NOW), TypeError);
+  await assert.rejects(verifyWebhook(BODY, headers, undefined as never, NOW), TypeError);
+  await assert.rejects(verifyWebhook(JSON.parse(BODY), headers, SECRET, NOW), /parsed body/);
 });

@@ -77,8 +77,7 @@ export async function* keepReplica(
         yield { revision: position.revision, changes };
       }
     } catch (error) {
-      if (!(error instanceof GoneError || error instanceof ChangesLost)) throw error;
-      // The store was restored, or has lost changes.
+      if (!isOtherHistory(error)) throw error;
       position = undefined;
       await pause(backoffMs(failures), options.signal);
     }
@@ -97,8 +96,7 @@ export async function catchUp(
       if (position === undefined) return await makeCopy(settings, store, options);
       return await readOn(settings, store, position, options);
     } catch (error) {
-      if (!(error instanceof GoneError || error instanceof ChangesLost)) throw error;
-      // The store was restored, or has lost changes.
+      if (!isOtherHistory(error)) throw error;
       position = undefined;
       await pause(backoffMs(failures), options.signal);
     }
@@ -199,6 +197,12 @@ async function copyPages(
 
 function ordersOf(changes: readonly Change[]): OrderRecord[] {
   return changes.map(({ order }) => order);
+}
+
+/** Whether the store was restored, or has lost changes. Another 410 would be the answer again. */
+function isOtherHistory(error: unknown): boolean {
+  const isGone = error instanceof GoneError && error.code === 'changes_gone';
+  return isGone || error instanceof ChangesLost;
 }
 
 /** The copy contains changes that the store no longer has. */

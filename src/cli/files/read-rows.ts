@@ -31,6 +31,9 @@ function formatProblem(start: string, head: Buffer): string | undefined {
   if (head.subarray(0, 4).equals(Buffer.from('PK\x03\x04'))) {
     return 'is a spreadsheet (.xlsx, .ods) or another ZIP file; save the file as CSV (UTF-8)';
   }
+  if (head.subarray(0, 4).equals(Buffer.from('\xd0\xcf\x11\xe0', 'latin1'))) {
+    return 'is a spreadsheet (.xls) or another file of Microsoft Office; save the file as CSV (UTF-8)';
+  }
   if (head.subarray(0, 16).equals(Buffer.from('SQLite format 3\0'))) {
     return 'is an SQLite database; use "store-orders restore" or "store-orders copy" for one of this program';
   }

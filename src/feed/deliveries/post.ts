@@ -5,6 +5,8 @@ import { type AllowedTargets, guardedLookup, urlProblem } from './addresses.ts';
 
 /** How long an endpoint may take to answer, counted from the start of the connection. */
 const ANSWER_WITHIN_MS = 15_000;
+/** Most bytes in the headers of an answer; with more, there is no answer. */
+const MAX_ANSWER_HEADER_BYTES = 65_536;
 /** How much of an answer's body is read, and for how long; so that the connection can be used again. Beyond it, the connection is closed. */
 const MAX_ANSWER_BYTES = 65_536;
 const ANSWER_ENDS_WITHIN_MS = 1_000;
@@ -74,6 +76,7 @@ function send(
       agent,
       headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) },
       lookup: guardedLookup(url, allowed),
+      maxHeaderSize: MAX_ANSWER_HEADER_BYTES,
       insecureHTTPParser: false,
       signal,
     });

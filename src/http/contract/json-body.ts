@@ -13,8 +13,8 @@ const MEDIA_TYPE = new RegExp(
   `^([!#$%&'*+.^\`|~\\w/-]+)[\\t ]*(?:;[\\t ]*(?:${PARAMETER.source}[\\t ]*)?)*$`,
 );
 const PARAMETERS = new RegExp(PARAMETER, 'g');
-/** UTF-8 is the only charset of JSON (RFC 8259, section 8.1). */
-const OTHER_CHARSET = /^charset=(?!"?utf-8"?$)/i;
+/** UTF-8 is the only charset of JSON (RFC 8259, section 8.1); some libraries leave its hyphen out. */
+const OTHER_CHARSET = /^charset=(?!"?utf-?8"?$)/i;
 
 /**
  * A body with more JSON values than this is refused, since 1,000 orders have a few thousand. Each value takes a microsecond, so a million of
@@ -45,7 +45,8 @@ export function readJsonBody<T>(
     problems: [{ pointer: '', detail }],
   });
   if (!isUtf8(bytes)) return whole('is not valid UTF-8');
-  const text = bytes.toString('utf8');
+  // RFC 8259, section 8.1: a byte order mark may be ignored.
+  const text = bytes.toString('utf8').replace(/^\ufeff/, '');
   let json: ExactJson;
   try {
     if (!hasFewValues(text)) return whole(`has more than ${MAX_VALUES} JSON values`);

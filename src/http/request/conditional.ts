@@ -1,11 +1,9 @@
+import { CODING_SUFFIX } from '../../../protocol/coding-suffix.ts';
 import type { CodedEtags } from '../../records/etags.ts';
 
 /** An entity-tag, weak or strong; captures the opaque-tag: RFC 9110, section 8.8.3. */
 const ENTITY_TAG = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/y;
 const SEPARATOR = /[\t ]*(?:,[\t ]*)*/y;
-/** What servers add within the quotes to the ETag of a response that they compress: Apache -gzip, Jetty --gzip, others ;gzip. It makes the ETag a weak one. */
-const CODING_SUFFIX = '(?:--?|;)(?:gzip|br|deflate|zstd)"';
-const CODED = new RegExp(`${CODING_SUFFIX}$`);
 
 /**
  * Returns whether If-None-Match matches `etag` by weak comparison: RFC 9110, section 13.1.2. A malformed field
@@ -14,7 +12,7 @@ const CODED = new RegExp(`${CODING_SUFFIX}$`);
  */
 export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {
   if (ifNoneMatch === undefined) return false;
-  return names(ifNoneMatch, (tag) => tag === etag || tag.replace(CODED, '"') === etag);
+  return names(ifNoneMatch, (tag) => tag === etag || tag.replace(CODING_SUFFIX, '"') === etag);
 }
 
 /** Whether a field has a tag that `isNamed` accepts, or is "*". */
@@ -44,10 +42,11 @@ export function matchingEtag(
   return [gzip, identity].find((each) => matchesEtag(ifNoneMatch, each));
 }
 
-const WEAK_TAG = new RegExp(
-  `W/"[\\x21\\x23-\\x7e\\x80-\\xff]*"|"[\\x21\\x23-\\x7e\\x80-\\xff]*${CODING_SUFFIX}`,
-  'g',
-);
+/** Replaces the entity-tags that never match by strong comparison: weak ones, and those that a proxy has given the suffix of a coding. */
+function withoutWeak(ifMatch: string, instead: string): string {
+  const isWeak = (tag: string) => tag.startsWith('W/') || CODING_SUFFIX.test(tag);
+  return ifMatch.replaceAll(/(?:W\/)?"[^"]*"/g, (tag) => (isWeak(tag) ? instead : tag));
+}
 
 /** Returns whether a field of preconditions is neither "*" nor a list of entity-tags. */
 export function isMalformed(field: string): boolean {
@@ -56,12 +55,12 @@ export function isMalformed(field: string): boolean {
 
 /** Returns whether If-Match has only entity-tags that are weak or have the suffix of a coding, which never match. */
 export function isWeak(ifMatch: string): boolean {
-  return ifMatch.includes('"') && /^[\s,]*$/.test(ifMatch.replaceAll(WEAK_TAG, ''));
+  return ifMatch.includes('"') && /^[\s,]*$/.test(withoutWeak(ifMatch, ''));
 }
 
 /** Returns whether If-Match matches `etag` by strong comparison: RFC 9110, section 13.1.1. "*" is not handled. */
 export function matchesIfMatch(ifMatch: string, etag: string): boolean {
-  const strong = ifMatch.replaceAll(WEAK_TAG, '""');
+  const strong = withoutWeak(ifMatch, '""');
   return strong.trim() !== '*' && names(strong, (tag) => tag === etag);
 }
 

@@ -357,6 +357,7 @@ test('compressed files and unsupported spreadsheet formats are reported with ins
     [Buffer.from('fd377a585a00', 'hex'), /is compressed with xz/],
     [Buffer.from('SQLite format 3\0'), /is an SQLite database/],
     [Buffer.from('PK\x03\x04 and so on', 'latin1'), /\.xlsx.*save the file as CSV/],
+    [Buffer.from('\xd0\xcf\x11\xe0\xa1\xb1', 'latin1'), /\.xls\).*save the file as CSV/],
   ] as const) {
     const found = await rows(content);
     assert.equal(found.length, 1);
