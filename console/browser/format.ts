@@ -121,13 +121,16 @@ export const codeInWords = (code: string): string => CODES[code] ?? code;
 
 /** Describes an error for the staff of the store, as a sentence. */
 export function inWords(error: unknown): string {
+  const answer = error instanceof UnknownOutcomeError ? error.cause : error;
+  // Of a later release, which has added the error.
+  if (answer instanceof ResponseError && answer.isUnclear) return answer.message;
   const isRefusal =
     error instanceof ConflictError ||
     error instanceof OrderChangedError ||
     error instanceof NotFoundError;
   if (isRefusal) return sentence(codeInWords(error.code));
   if (error instanceof ForbiddenError) return 'This key may not do that.';
-  if (error instanceof LimitError) {
+  if (error instanceof LimitError && error.code === 'cancel_limit_reached') {
     const minutes = Math.ceil((error.retryAfterMs ?? 60_000) / 60_000);
     return `This key has reached its limit of cancels in an hour. The next is possible in ${minutes} min.`;
   }

@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, JSHandle, Page, Route } from 'playwright-core';
 import { pending, place, startService } from '../http/harness.ts';
+import { later } from '../later-release.ts';
 import { startBrowser } from './chromium.ts';
-import { ids, live, row, signedIn } from './console-page.ts';
+import { cancelOpenOrder, ids, live, row, signedIn } from './console-page.ts';
 
 const unavailable = (route: Route) =>
   route.fulfill({
@@ -44,6 +45,46 @@ test('counts of another filter are not shown, and failed counts are read again',
   assert.deepEqual(await ids(page), ['2']);
   await page.unroute('**/v2/store/counts?*');
   await page.getByRole('link', { name: 'All 1' }).waitFor();
+});
+
+test('orders, errors and a key of a later release of the service are shown as they are', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n));
+  await service.store.apply([{ type: 'cancel', id: 2n, reason: 'other' }]);
+  const { page, problems } = await signedIn(t, browser, service);
+  await page.route(/\/v2\/(?!.*stream)/, async (route) => {
+    if (route.request().method() !== 'GET') return route.fallback();
+    const response = await route.fetch();
+    const isJson = response.headers()['content-type'] === 'application/json';
+    return isJson
+      ? route.fulfill({ response, json: later(await response.json()) })
+      : route.fulfill({ response });
+  });
+  await page.reload();
+  await row(page, 1).getByText('returned').first().waitFor();
+  await page.unroute(/\/v2\/(?!.*stream)/);
+  await page.reload();
+  await row(page, 1).getByRole('link', { name: '1', exact: true }).click();
+  for (const [status, code] of [
+    [423, 'order_on_hold'],
+    [409, 'order_on_hold'],
+    [403, 'key_suspended'],
+  ] as const) {
+    await page.route('**/cancel', (route) =>
+      route.fulfill({
+        ...{ status, contentType: 'application/json' },
+        headers: { 'x-request-id': route.request().headers()['x-request-id']! },
+        body: JSON.stringify({ code, message: 'The reason of a later release.', status }),
+      }),
+    );
+    await cancelOpenOrder(page);
+    const dialog = page.getByRole('alertdialog');
+    await dialog.getByText(`The reason of a later release. (${status} ${code})`).waitFor();
+    await dialog.getByText('Not cancelled; safe to retry').waitFor();
+    await page.unroute('**/cancel');
+    await dialog.getByRole('button', { name: 'Keep order' }).click();
+  }
+  assert.deepEqual(problems, []);
 });
 
 test('a list that the service refuses to read is not tried again, and does not say so', async (t) => {

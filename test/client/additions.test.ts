@@ -17,6 +17,7 @@ import { BEGINNING } from '../../protocol/history.ts';
 import { digestOf, headAfter, headFrom, headText } from '../../src/domain/heads.ts';
 import type { Order } from '../../src/domain/order.ts';
 import { pending, place, startService } from '../http/harness.ts';
+import { later } from '../later-release.ts';
 import { serverWith } from './foreign-server.ts';
 
 // What docs/stability.md permits in a minor version of the contract, played against this release of the client.
@@ -118,22 +119,6 @@ test('an error is recognized behind a proxy that replaces the X-Request-Id, and 
     await assert.rejects(client.getOrder(1n), ForeignResponseError, answer[1]);
   }
 });
-
-/** Adds a field to each object, and a value to each open text. */
-function later(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(later);
-  if (typeof node !== 'object' || node === null) return node;
-  const values: Record<string, string> = {
-    ...{ status: 'returned', type: 'returned', reason: 'too_small' },
-    ...{ state: 'resting', pauseReason: 'weekend', environment: 'sandbox' },
-  };
-  const entries = Object.entries(node).map(([name, value]) => {
-    if (name === 'scopes') return [name, [...value, 'orders:return']];
-    const isOpen = typeof value === 'string' && name in values;
-    return [name, isOpen ? values[name] : later(value)];
-  });
-  return { addedField: { value: 1 }, ...Object.fromEntries(entries) };
-}
 
 test('a client reads responses with further fields, headers and values of open texts', async (t) => {
   const { port, secret, store } = await startService(t);
