@@ -30,7 +30,7 @@ const REQUIRE = `const require = (id) => {
 const folder = mkdtempSync(join(tmpdir(), 'store-orders-executable-'));
 try {
   const assets = join(folder, 'assets');
-  await writeAssets(assets);
+  writeAssets(assets);
   const main = join(folder, 'main.mjs');
   const { metafile } = buildSync({
     ...BUNDLED,

@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { ROOT, writeAssets, writeProgram } from './program.ts';
 
-await writeAssets(`${ROOT}dist`);
+writeAssets(`${ROOT}dist`);
 writeProgram(`${ROOT}dist`);
 writeFileSync(`${ROOT}npm-shrinkwrap.json`, `${JSON.stringify(shrinkwrap(), undefined, 2)}\n`);
 

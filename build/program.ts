@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, buildSync } from 'esbuild';
 import { bundle } from '../console/bundle.ts';
-import { packClient } from '../reference/pack-client.ts';
 import { THREADS } from '../src/assets.ts';
 import { COMMIT } from '../src/version.ts';
 
@@ -26,12 +25,12 @@ const READ = [
 export const BUNDLED = {
   ...{ bundle: true, format: 'esm', platform: 'node', target: 'node24', logLevel: 'warning' },
   absWorkingDir: ROOT,
-  // Only a clone makes the script of the console and the package of the client.
-  external: ['./bundle.ts', './pack-client.ts'],
+  // Only a clone makes the script of the console.
+  external: ['./bundle.ts'],
 } as const satisfies BuildOptions;
 
 /** Writes the files that the program reads to a folder, under their paths in the repository. */
-export async function writeAssets(folder: string): Promise<void> {
+export function writeAssets(folder: string): void {
   rmSync(folder, { recursive: true, force: true });
   for (const pattern of READ) {
     const paths = globSync(pattern, { cwd: ROOT });
@@ -40,7 +39,6 @@ export async function writeAssets(folder: string): Promise<void> {
   }
   mkdirSync(join(folder, 'console/browser'), { recursive: true });
   writeFileSync(join(folder, 'console/browser/main.js'), bundle());
-  writeFileSync(join(folder, 'client.tgz'), await packClient());
   writeFileSync(join(folder, 'commit'), COMMIT);
 }
 

@@ -1,39 +1,35 @@
 import { toJson } from '../protocol/exact-json.ts';
 import { isStream, type Operation, type Parameter } from '../protocol/openapi.ts';
 
-/** How to call each operation with the client library. */
-const CLIENT_LINES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+/** How to call each operation with the client library; a call is an expression, whose value is printed, or a loop. */
+const CLIENT_CALLS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   v1: {
-    listOrders: 'for await (const order of store.v1.listOrders()) console.log(order.id);',
-    cancelOrder: 'await store.v1.cancelOrder(orderId);',
-    getPet: 'const pet = await store.v1.getPet(petId);',
+    listOrders: 'for await (const order of store.v1.listOrders())',
+    cancelOrder: 'store.v1.cancelOrder(orderId)',
+    getPet: 'store.v1.getPet(petId)',
   },
   v2: {
-    listOrders:
-      "for await (const order of store.orders({ status: 'pending' })) console.log(order.id);",
-    placeOrder: 'const order = await store.placeOrder({ petId, quantity: 1n });',
-    getOrder: 'const order = await store.getOrder(orderId);',
-    getOrderHistory: 'const { events } = await store.getOrderHistory(orderId);',
-    cancelOrder: 'const order = await store.cancelOrder(orderId);',
-    shipOrder: 'const order = await store.shipOrder(orderId);',
-    cancelOrders: 'const results = await store.cancelOrders([orderId, otherId]);',
-    shipOrders: 'const results = await store.shipOrders([orderId, otherId], { atomic: true });',
-    listChanges: 'const { changes, next } = await store.listChanges({ after });',
-    streamChanges:
-      "for await (const { changes, cursor } of store.changes({ after: 'start' })) console.log(changes);",
-    countOrders: 'const { counts, exact } = await store.countOrders({ petId });',
-    getStore: 'const { counts } = await store.getStore();',
-    listWebhooks: 'const webhooks = await store.listWebhooks();',
-    createWebhook:
-      "const { webhook, secret } = await store.createWebhook({ url, after: 'start' });",
-    getWebhook: 'const { state, lag } = await store.getWebhook(webhookId);',
-    updateWebhook: "const webhook = await store.updateWebhook(webhookId, { state: 'paused' });",
-    deleteWebhook: 'await store.deleteWebhook(webhookId);',
-    rotateWebhookSecret: 'const { secret } = await store.rotateWebhookSecret(webhookId);',
-    testWebhook: 'const { accepted } = await store.testWebhook(webhookId);',
-    getKey: 'const { name, scopes } = await store.getKey();',
-    getActivity:
-      'const { periods } = await store.getActivity([new Date(now - 86_400_000), new Date(now)]);',
+    listOrders: "for await (const order of store.orders({ status: 'pending' }))",
+    placeOrder: 'store.placeOrder({ petId, quantity: 1n })',
+    getOrder: 'store.getOrder(orderId)',
+    getOrderHistory: 'store.getOrderHistory(orderId)',
+    cancelOrder: 'store.cancelOrder(orderId)',
+    shipOrder: 'store.shipOrder(orderId)',
+    cancelOrders: 'store.cancelOrders([orderId, otherId])',
+    shipOrders: 'store.shipOrders([orderId, otherId], { atomic: true })',
+    listChanges: 'store.listChanges({ after })',
+    streamChanges: "for await (const { changes } of store.changes({ after: 'start' }))",
+    countOrders: 'store.countOrders({ petId })',
+    getStore: 'store.getStore()',
+    listWebhooks: 'store.listWebhooks()',
+    createWebhook: "store.createWebhook({ url, after: 'start' })",
+    getWebhook: 'store.getWebhook(webhookId)',
+    updateWebhook: "store.updateWebhook(webhookId, { state: 'paused' })",
+    deleteWebhook: 'store.deleteWebhook(webhookId)',
+    rotateWebhookSecret: 'store.rotateWebhookSecret(webhookId)',
+    testWebhook: 'store.testWebhook(webhookId)',
+    getKey: 'store.getKey()',
+    getActivity: 'store.getActivity([new Date(now - 86_400_000), new Date(now)])',
   },
 };
 
@@ -56,18 +52,33 @@ export function clientLines(
   { operationId }: Operation,
   { version, rootUrl }: { readonly version: string; readonly rootUrl: string },
 ): string {
-  const call = CLIENT_LINES[version]![operationId]!;
+  const call = CLIENT_CALLS[version]![operationId]!;
+  const [, item] = /^for await \(const (?:\{ )?(\w+)/.exec(call) ?? [];
+  const printed =
+    item === undefined
+      ? `  console.log(await ${call});`
+      : `  ${call} {\n    console.log(${item});\n  }`;
   const declared = Object.entries(DECLARATIONS)
     .filter(([name]) => new RegExp(`(?<![.\\w])${name}\\b`).test(call))
     .map(([, line]) => `${line}\n`);
-  return `import { StoreOrders } from '@store-orders/client';
+  return `import { StoreOrders, StoreOrdersError } from '@store-orders/client';
 const store = new StoreOrders({
   baseUrl: '${rootUrl}',
   apiKey: process.env.KEY,
 });
 
-${declared.join('')}${call}`;
+${declared.join('')}try {
+${printed}
+} catch (error) {
+  // The message has the status and the code, too.
+  console.error(error instanceof StoreOrdersError ? error.message : error);
+}`;
 }
+
+/** Prints what is wrong, too. */
+const PYTHON_ERRORS = `except urllib.error.HTTPError as error:
+    record = json.load(error)
+    sys.exit(f"{record['code']}: {record['message']}")`;
 
 /** The variables for the ids in the example of a body, in order. */
 const IDS_IN_BODY = ['orderId', 'otherId'] as const;
@@ -164,7 +175,8 @@ export function pythonLines(
   const variables = variablesIn(operation, url);
   const body = bodyOf(operation);
   const path = url.replaceAll(/\{(\w+)\}/g, (_, name: string) => `{${snakeCase(name)}}`);
-  const imports = ['json', 'os', 'urllib.request', ...(isKeyed(parameters) ? ['uuid'] : [])];
+  const imports = ['json', 'os', 'sys', 'urllib.error', 'urllib.request'];
+  if (isKeyed(parameters)) imports.push('uuid');
   return [
     `${environmentLine(variables)}import ${imports.join(', ')}`,
     '',
@@ -180,12 +192,14 @@ export function pythonLines(
     ...(body === undefined ? [] : ['        "Content-Type": "application/json",']),
     '    },',
     ')',
-    'with urllib.request.urlopen(request) as response:',
+    'try:',
+    '    with urllib.request.urlopen(request) as response:',
     isStream(operation)
-      ? '    for line in response:\n        print(line.decode(), end="")'
+      ? '        for line in response:\n            print(line.decode(), end="")'
       : '204' in operation.responses
-        ? '    print(response.status)'
-        : '    print(json.load(response))',
+        ? '        print(response.status)'
+        : '        print(json.load(response))',
+    PYTHON_ERRORS,
   ].join('\n');
 }
 

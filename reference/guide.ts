@@ -1,10 +1,11 @@
+import type { Operation } from '../protocol/openapi.ts';
 import { asset } from '../src/assets.ts';
 import { SCOPES } from '../src/domain/api-key.ts';
 import { errorResponse } from '../src/http/error-records.ts';
 import { type Html, html, icon } from '../src/http/pages/html.ts';
 import { errorLink } from './error-guide.ts';
 import { markdown } from './markdown.ts';
-import { responseExample, sampleTabs } from './samples.ts';
+import { operationSamples, responseExample, sampleTabs } from './samples.ts';
 
 /** The permissions of each scope. */
 const PERMITTED: Readonly<Record<(typeof SCOPES)[number], string>> = {
@@ -33,33 +34,11 @@ export const GUIDE = [
   ['changelog', 'Changelog of the contract'],
 ] as const;
 
-/** From nothing to a first request. */
-export function firstRequest(rootUrl: string): Html {
+/** From nothing to a first request. @param listOrders of v1 */
+export function firstRequest(rootUrl: string, listOrders: Operation): Html {
   const url = `${rootUrl}/v1/store/orders`;
-  const samples = {
-    curl: `# The environment has KEY: export KEY=so_live_…
-curl "${url}" \\
-  --header "Authorization: Bearer \${KEY:?}"`,
-    JavaScript: `// npm install ${rootUrl}/client.tgz
-import { StoreOrders } from '@store-orders/client';
-
-const store = new StoreOrders({
-  baseUrl: '${rootUrl}',
-  apiKey: process.env.KEY,
-});
-for await (const order of store.v1.listOrders()) {
-  console.log(order.id);
-}`,
-    Python: `import json, os, urllib.request
-
-request = urllib.request.Request(
-    "${url}",
-    headers={"Authorization": "Bearer " + os.environ["KEY"]},
-)
-with urllib.request.urlopen(request) as response:
-    for order in json.load(response):
-        print(order["id"])`,
-  };
+  const samples = operationSamples(listOrders, [], { version: 'v1', method: 'get', url, rootUrl });
+  const JavaScript = `// npm install @store-orders/client\n${samples.JavaScript}`;
   return html`<section id="first-request" aria-labelledby="first-request-title">
 <div class="text">
 <h1 id="first-request-title">First request in two minutes</h1>
@@ -80,7 +59,7 @@ with urllib.request.urlopen(request) as response:
 <li><a href="#errors"><b>Handle errors</b>${icon(NEXT)}<span>One record, codes that stay.</span></a></li>
 </ul>
 </div>
-<div class="aside">${sampleTabs('first-request', samples)}
+<div class="aside">${sampleTabs('first-request', { ...samples, JavaScript })}
 ${responseExample('200', 'OK', [
   { id: 1, petId: 412, quantity: 1, shipDate: '2026-12-01T09:30:00.000Z', complete: false },
   { id: 9007199254740993n, petId: 77, quantity: 3, complete: true },

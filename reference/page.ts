@@ -71,12 +71,11 @@ ${
 <ul>${GUIDE.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>
 ${versions.map(navigation)}
 <p>Downloads</p>
-<ul>${versions.map(({ version }) => html`<li><a href="${linkRoot}/openapi/${version}.yaml">OpenAPI ${version}, YAML</a></li><li><a href="${linkRoot}/openapi/${version}.json">OpenAPI ${version}, JSON</a></li>`)}
-<li><a href="${linkRoot}/postman.json">Postman collection</a></li><li><a href="${linkRoot}/client.tgz">JavaScript client</a></li></ul>
+<ul>${versions.map(({ version }) => html`<li><a href="${linkRoot}/openapi/${version}.yaml">OpenAPI ${version}, YAML</a></li><li><a href="${linkRoot}/openapi/${version}.json">OpenAPI ${version}, JSON</a></li>`)}</ul>
 </div>
 </nav></details>
 <main id="content">
-${firstRequest(rootUrl)}
+${firstRequest(rootUrl, versions[0]!.document.paths['/store/orders']!.get!)}
 ${keysSection()}
 ${idsSection()}
 ${(['pagination', 'retries', 'webhooks'] as const).map(guideSection)}

@@ -4,7 +4,6 @@ import { Html, html } from '../src/http/pages/html.ts';
 import type { FixedFile } from '../src/http/request/fixed-response.ts';
 import type { Router } from '../src/http/request/router.ts';
 import { type Documented, type Live, referencePage } from './page.ts';
-import { postmanCollection } from './postman.ts';
 
 const PATH = '/reference';
 const STYLES = 'reference/reference.css';
@@ -31,11 +30,6 @@ export function addReference(
   const live = { rootPath, environment, hasConsole };
   const page = () => referencePage(versions(), { rootUrl, head, live, linkRoot: '' });
   const files: FixedFile[] = [
-    {
-      path: '/postman.json',
-      type: 'application/json',
-      make: () => postmanCollection(versions(), rootUrl),
-    },
     { path: PATH, type: 'text/html', make: page },
     { path: `${PATH}/{digest}/reference.css`, digest, type: 'text/css', make: () => styles },
     ...scripts.map(({ name, source }) => ({

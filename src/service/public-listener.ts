@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import { addConsole } from '../../console/console.ts';
-import { addClientPackage } from '../../reference/client-package.ts';
 import { addReference } from '../../reference/reference.ts';
 import type { Services } from '../api/operation.ts';
 import { oneAtATime, type Submit, submitting } from '../api/submit.ts';
@@ -70,7 +69,6 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
       document: servedDocument(contract, config),
     }));
   addReference(router, documented, config);
-  addClientPackage(router);
   if (config.hasConsole) addConsole(router, config);
   addEntrances(router, config);
   v1.addTo(router, pathOf(v1), v1Handlers(parts, submit));

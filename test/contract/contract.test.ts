@@ -127,7 +127,6 @@ test('every route is an operation, a contract document or a web page', async (t)
   ]);
   const pages = [
     ...['/', '/favicon.ico', '/favicon.svg'],
-    ...['/client.tgz', '/client.tgz.sha256', '/postman.json'],
     ...['/reference', '/reference/'],
     ...['reference.css', 'reference.js', 'find.js', 'try-it.js', 'exact-json.js'].map(
       (name) => `/reference/{digest}/${name}`,

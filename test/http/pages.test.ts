@@ -63,17 +63,3 @@ test('scripts of pages are kept by caches at the path with their digest only', a
     assert.equal(await current.text(), await kept.text());
   }
 });
-
-test('the Postman collection has every operation, with the key as a variable and without ids', async (t) => {
-  const { port } = await startService(t);
-  const text = await (await fetch(`http://127.0.0.1:${port}/postman.json`)).text();
-  const { info, auth, item: versions } = JSON.parse(text);
-  assert.match(info.schema, /collection\/v2\.1\.0/);
-  assert.equal(auth.bearer[0].value, '{{key}}');
-  const requests = versions.flatMap(({ item }: { item: object[] }) => item);
-  assert.equal(requests.length, 24);
-  const bodies = requests.map(
-    ({ request }: { request: { body?: { raw: string } } }) => request.body?.raw,
-  );
-  for (const body of bodies) assert.doesNotMatch(body ?? '', /"id": *\d/);
-});

@@ -29,13 +29,7 @@ test('the executable is a running store with all of its pages, threads and comma
   const options = { executable: join(RELEASE, name), env: { PATH: folder } };
   const service = await serve(t, ['--sample', '10'], options);
   assert.equal((await service.call('DELETE', '/v1/store/orders/10')).status, 204);
-  for (const path of [
-    '/console',
-    '/reference',
-    '/openapi/v2.yaml',
-    '/postman.json',
-    '/client.tgz',
-  ]) {
+  for (const path of ['/console', '/reference', '/openapi/v2.yaml']) {
     assert.equal((await fetch(service.origin + path)).status, 200, path);
   }
   const page = await (await fetch(`${service.origin}/console`)).text();

@@ -73,10 +73,10 @@ export function addFixed(router: Router, file: FixedFile, headers: HeaderList = 
   });
 }
 
-async function variantOf({ make, type }: FixedFile, asked: Coding): Promise<Variant> {
+async function variantOf({ make }: FixedFile, asked: Coding): Promise<Variant> {
   const content = await make();
   const text = typeof content === 'string' ? Buffer.from(content) : content;
-  const isSmall = text.length < MIN_COMPRESSED_BYTES || type === 'application/gzip';
+  const isSmall = text.length < MIN_COMPRESSED_BYTES;
   const coding = isSmall ? 'identity' : asked;
   const name = createHash('sha256').update(text).digest('base64url');
   const isCoded = coding !== 'identity';
