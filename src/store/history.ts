@@ -1,5 +1,5 @@
 import type { FreeIds } from '../domain/ids.ts';
-import type { Order, OrderId } from '../domain/order.ts';
+import type { Order } from '../domain/order.ts';
 import type { AuditRecord } from './audit.ts';
 
 /** Receives a batch of orders; resolves to false to stop the scan. */
@@ -7,8 +7,6 @@ export type ScanVisit = (orders: readonly Order[]) => Promise<boolean | undefine
 
 /** What a scan visits. */
 export interface ScanRange {
-  /** The lowest id; absent for all. */
-  readonly from?: OrderId | undefined;
   /** The revision whose orders are visited, as they were then; absent for the latest. */
   readonly at?: bigint | undefined;
 }

@@ -529,7 +529,7 @@ test('the list is exported as CSV, with ids and formulas that spreadsheets keep'
   await download.saveAs(path);
   const lines = readFileSync(path, 'utf8').split('\r\n');
   assert.equal(lines.length, 603);
-  assert.match(lines[0] ?? '', /^\ufeffid,petId,quantity,/);
+  assert.match(lines[0] ?? '', /^\ufefforderId,petId,quantity,shipDate,complete,status,/);
   const line = lines[1] ?? '';
   assert.ok(line.startsWith(`"=""${BIG}""","=""${BIG}""",1,`), line);
   assert.ok(line.includes(`"'=1+1, ""x"""`), line);

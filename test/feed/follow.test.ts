@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Position } from '../../protocol/history.ts';
+import { type Position, positionText } from '../../protocol/history.ts';
 import { follow, LiveFeed, PositionLost, SharedReads } from '../../src/feed/follow.ts';
 import { type ChangePage, type FeedStart, MAX_CHANGES } from '../../src/store/feed.ts';
 import { type Store, StoreUnavailable } from '../../src/store/store.ts';
@@ -143,4 +143,17 @@ test('a follower that has ended leaves neither a timer nor a position', async ()
   assert.deepEqual(reads[0], now);
   ending.abort();
   await waiting;
+});
+
+test('up to 64 pages are kept for other followers, and no more', async () => {
+  const read: string[] = [];
+  const reads = new SharedReads(async (after) => {
+    read.push(positionText(after as Position));
+    return undefined;
+  });
+  const page = { changes: [{}], isMore: false } as unknown as ChangePage;
+  const at = (revision: number) => ({ revision: BigInt(revision), head: '' });
+  for (let revision = 1; revision <= 65; revision += 1) reads.keep(at(revision), 1, page);
+  for (const revision of [1, 64, 65]) await reads.read(at(revision), 1);
+  assert.deepEqual(read, [positionText(at(65))]);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, Socket } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import {
   type AllowedTargets,
@@ -118,4 +118,32 @@ test('an answer that never ends occupies its connection only until the next deli
     const { socket } = requests.at(-1)!;
     await new Promise<void>((resolve) => whenClosed(socket, resolve));
   }
+});
+
+test('a request on a connection that was closed while it was written (EPIPE) is sent again', async (t) => {
+  const { requests, send } = await endpoint(t, (_request, response) =>
+    response.writeHead(204).end(),
+  );
+  assert.equal((await send()).status, 204);
+  const { localPort } = requests[0]!.socket;
+  const { write } = Socket.prototype;
+  let isBroken = true;
+  t.mock.method(Socket.prototype, 'write', function (this: Socket, ...written: [string]) {
+    if (!isBroken || this.remotePort !== localPort) return write.apply(this, written);
+    isBroken = false;
+    this.destroy(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));
+    return false;
+  });
+  assert.equal((await send()).status, 204);
+  assert.equal(isBroken, false);
+  assert.equal(requests.length, 2);
+});
+
+test('the status counts with up to 64 KiB of headers', async (t) => {
+  const { send } = await endpoint(t, (_request, response) => {
+    for (let index = 0; index < 60; index += 1)
+      response.appendHeader('set-cookie', 'x'.repeat(1_000));
+    response.writeHead(200).end();
+  });
+  assert.equal((await send()).status, 200);
 });

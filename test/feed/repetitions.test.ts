@@ -32,3 +32,20 @@ test('a failure has the time at which the delivery was sent', () => {
   assert.equal(lastFailure!.at, 1_000);
   assert.ok(nextAttemptAt! > 16_000);
 });
+
+test('a webhook is paused after three days and 50 failures, and not after either alone', () => {
+  const [to, day] = [BEGINNING, 24 * 3_600_000];
+  const before = newWebhook({
+    ...{ url: 'https://shop.example/', description: undefined, types: undefined },
+    ...{ petIds: undefined, createdAt: 0, createdBy: undefined, keyName: 'k', position: to },
+  });
+  const reasonAfter = (failures: number, failingForMs: number) => {
+    const state = { ...before, failures: failures - 1, failingSince: 1_000 };
+    const now = 1_000 + failingForMs;
+    return stateAfter(state, { to, answer: { status: 500, retryAfterMs: 0 }, sentAt: now, now })
+      .pauseReason;
+  };
+  assert.equal(reasonAfter(50, 3 * day), 'failed');
+  assert.equal(reasonAfter(49, 3 * day), undefined);
+  assert.equal(reasonAfter(500, 3 * day - 1), undefined);
+});

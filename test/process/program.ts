@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
@@ -5,6 +6,7 @@ import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { parseExactJson } from '../../protocol/exact-json.ts';
 import { run as runProgram } from '../../src/cli/program.ts';
 import { type Answer, checkAnswer, parseAnswers } from '../http/contract-check.ts';
 import { temporaryFolder } from '../temporary.ts';
@@ -72,7 +74,7 @@ export async function run(args: readonly string[], options: RunOptions = {}): Pr
   const [out, err] = [collect(stdout), collect(stderr)];
   const stdin = Readable.from(input === undefined ? [] : [Buffer.from(input)]);
   const code = await runProgram(args, { stdin, stdout, stderr, env });
-  return { code, stdout: out(), stderr: err() };
+  return strict({ code, stdout: out(), stderr: err() });
 }
 
 /** Runs the program until it ends, in a process of its own. */
@@ -88,7 +90,18 @@ export async function runInOwnProcess(
   const overdue = setTimeout(() => child.kill('SIGKILL'), options.limitMs ?? RUN_LIMIT_MS);
   const [code] = await once(child, 'close');
   clearTimeout(overdue);
-  return { code, stdout: stdout(), stderr: stderr() };
+  return strict({ code, stdout: stdout(), stderr: stderr() });
+}
+
+/** Fails if JSON or NDJSON on stdout names a field twice, which JSON.parse lets through and strict parsers do not. */
+function strict(result: Result): Result {
+  const { code, stdout } = result;
+  if (code !== 0 || !/^[{[]/.test(stdout)) return result;
+  const isLines = stdout.startsWith('{') && !/^\{\n/.test(stdout);
+  for (const text of isLines ? stdout.trimEnd().split('\n') : [stdout]) {
+    assert.equal(parseExactJson(text).repeatedName, undefined, text.slice(0, 500));
+  }
+  return result;
 }
 
 function collect(stream: NodeJS.ReadableStream): () => string {

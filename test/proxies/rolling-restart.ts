@@ -70,6 +70,13 @@ async function restartAll(
     for (const node of nodes) node.kill();
   });
   await Promise.all(nodes.map((node) => node.start(first)));
+  // The first list of each node, which is 503 if reading it takes longer than a response may.
+  for (const { port } of nodes) {
+    await eventually(async () => {
+      const { status } = await fetch(`http://127.0.0.1:${port}${ORDERS}`, { headers });
+      assert.equal(status, 200);
+    });
+  }
 
   const ports = {
     haproxy: (await startProxy(t, 'haproxy', nodes)).port,

@@ -1,4 +1,5 @@
 import type { OrderRecord } from '@store-orders/client';
+import { CSV_COLUMNS, csvLine, FOR_SPREADSHEETS, SPREADSHEET_ID } from '../../../protocol/csv.ts';
 import { sumOf, TYPES } from '../activity/activity.ts';
 import { now } from '../clock.ts';
 import { orders as ordersText } from '../format.ts';
@@ -8,22 +9,10 @@ import { hiddenIn } from '../state.ts';
 import { matchingOrders } from './matching-orders.ts';
 
 const FIELDS = [
-  'id',
-  'petId',
-  'quantity',
-  'shipDate',
-  'status',
-  'complete',
-  'reference',
-  'reason',
-  'trackingNumber',
-  'placedAt',
-  'updatedAt',
-] as const satisfies readonly (keyof OrderRecord)[];
+  ...CSV_COLUMNS,
+  ...(['placedAt', 'updatedAt'] as const),
+] satisfies readonly (keyof OrderRecord)[];
 type Field = (typeof FIELDS)[number];
-
-/** Spreadsheets round integers with more digits than this. */
-const EXACT_DIGITS = 15;
 
 /** Which columns of the list stand for a field; other fields are always written. */
 const COLUMN_OF: Partial<Record<Field, Column>> = {
@@ -35,22 +24,7 @@ const COLUMN_OF: Partial<Record<Field, Column>> = {
   updatedAt: 'changed',
 };
 
-/** Writes an order as a line of CSV (RFC 4180). */
-function csvLine(order: OrderRecord, fields: readonly Field[]): string {
-  return `${fields.map((column) => cellOf(order[column])).join(',')}\r\n`;
-}
-
-/** A long integer becomes a formula with a text, so that no digit is lost. A text that begins like a formula gets an apostrophe before it. */
-function cellOf(value: bigint | boolean | string | undefined): string {
-  if (value === undefined) return '';
-  if (typeof value === 'bigint') {
-    const digits = String(value);
-    return digits.length > EXACT_DIGITS ? `"=""${digits}"""` : digits;
-  }
-  if (typeof value === 'boolean') return String(value);
-  const text = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
-}
+const line = (cells: Parameters<typeof csvLine>[1]) => csvLine(FOR_SPREADSHEETS, cells);
 
 /**
  * Writes the orders that match the filters to a file, without the columns that the user has left out, page by page; the browser keeps the parts on disk.
@@ -64,13 +38,15 @@ export async function exportCsv(
   if (session === undefined || exported !== undefined) return;
   const hidden = hiddenIn(screen.state);
   const fields = FIELDS.filter((each) => !hidden.some((column) => column === COLUMN_OF[each]));
-  const parts: Blob[] = [new Blob([`\ufeff${fields.join(',')}\r\n`])];
+  const header = fields.map((each) => (each === 'id' ? SPREADSHEET_ID : each));
+  const parts: Blob[] = [new Blob([FOR_SPREADSHEETS.mark + line(header)])];
   let count = 0;
   screen.change((state) => (state.exported = 0));
   try {
     for await (const found of matchingOrders(screen, session, only)) {
       if (screen.state.exported === undefined) return;
-      parts.push(new Blob([found.map((order) => csvLine(order, fields)).join('')]));
+      const lines = found.map((order) => line(fields.map((each) => order[each])));
+      parts.push(new Blob([lines.join('')]));
       count += found.length;
       screen.change((state) => (state.exported = count));
     }
@@ -92,8 +68,7 @@ export function exportActivity({ state }: Screen): void {
     ...periods.map((each) => [each.from, each.before, ...TYPES.map((type) => each[type])]),
     ['total', undefined, ...TYPES.map((type) => sumOf(periods, type))],
   ];
-  const text = lines.map((cells) => `${cells.map(cellOf).join(',')}\r\n`).join('');
-  download([`\ufeff${text}`], 'activity');
+  download([FOR_SPREADSHEETS.mark + lines.map(line).join('')], 'activity');
 }
 
 function download(parts: readonly BlobPart[], name: string): void {

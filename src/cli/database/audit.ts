@@ -6,6 +6,8 @@ import { type DatabaseFlags, databaseCommand, withStore } from '../command-datab
 import { naturalNumber, rowsText, writeErr, writeOut } from '../terminal/terminal.ts';
 
 const MAX_RECORDS = 1_000_000;
+/** Records in one write. */
+const RECORDS_AT_ONCE = 1_000;
 
 interface AuditFlags extends DatabaseFlags {
   readonly limit: string;
@@ -30,7 +32,10 @@ async function audit(flags: AuditFlags): Promise<void> {
     .toReversed()
     .map(({ at, ...rest }) => ({ at: formatTimestamp(at), ...rest }));
   if (flags.ndjson) {
-    for (const record of records) await writeOut(`${toJson(record)}\n`);
+    for (let from = 0; from < records.length; from += RECORDS_AT_ONCE) {
+      const lines = records.slice(from, from + RECORDS_AT_ONCE).map((each) => `${toJson(each)}\n`);
+      await writeOut(lines.join(''));
+    }
     return;
   }
   if (records.length === 0) writeErr('No commands have been recorded yet.');

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
+import { SPREADSHEET_ID } from '../../../protocol/csv.ts';
 import { INTEGER } from '../../../protocol/exact-json.ts';
 import { cut } from '../../domain/text.ts';
 import { CsvPositions } from './csv-positions.ts';
@@ -109,6 +110,9 @@ function headerProblem(header: readonly string[], columns: Columns): string | un
       : undefined;
   if (separator !== undefined) {
     return `has ${separator[0]} between its columns; save the file as CSV with commas`;
+  }
+  if (header.includes(SPREADSHEET_ID)) {
+    return `has the column ${SPREADSHEET_ID}, so it was exported for a spreadsheet, with changed ids and texts; export the orders with "store-orders export --format csv"`;
   }
   const unknown = header.filter((name) => !known.includes(name));
   if (unknown.length > 0) {

@@ -1,3 +1,4 @@
+import type { CSV_COLUMNS } from '../../../protocol/csv.ts';
 import { INTEGER, OtherNumber } from '../../../protocol/exact-json.ts';
 import { STATUS_WITH } from '../../../protocol/history.ts';
 import {
@@ -24,7 +25,7 @@ export const ORDER_COLUMNS = {
   reference: 'text',
   reason: 'text',
   trackingNumber: 'text',
-} as const satisfies Columns;
+} as const satisfies Columns & Record<(typeof CSV_COLUMNS)[number], unknown>;
 
 export const PET_COLUMNS = { id: 'integer', name: 'text', tag: 'text' } as const satisfies Columns;
 

@@ -1,8 +1,15 @@
+import {
+  CSV_COLUMNS,
+  type CsvForm,
+  csvLine,
+  EXACT,
+  FOR_SPREADSHEETS,
+  SPREADSHEET_ID,
+} from '../../../protocol/csv.ts';
 import { type Order, orderJson } from '../../domain/order.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import { ORDER_COLUMNS } from './fields.ts';
 
-export const FORMATS = ['ndjson', 'json', 'csv'] as const;
+export const FORMATS = ['ndjson', 'json', 'csv', 'spreadsheet'] as const;
 export type Format = (typeof FORMATS)[number];
 
 /** The start of a file of orders, the text of each order, and the end of the file. */
@@ -13,7 +20,7 @@ interface Writer {
 }
 
 /**
- * Writers by format. Each writes all fields and the status, so that the output can be imported again without loss.
+ * Writers by format. Each writes all fields and the status; all but that for spreadsheets so that the output can be imported again without loss.
  */
 export const WRITERS: Readonly<Record<Format, Writer>> = {
   ndjson: { start: '', order: (order) => `${withStatus(order)}\n`, end: '' },
@@ -22,21 +29,25 @@ export const WRITERS: Readonly<Record<Format, Writer>> = {
     order: (order, index) => `${index === 0 ? '\n' : ',\n'}${withStatus(order)}`,
     end: '\n]\n',
   },
-  csv: {
-    start: `${Object.keys(ORDER_COLUMNS).join(',')}\n`,
-    order: ({ id, petId, quantity, shipDate, complete, status, ...texts }) => {
-      const date = shipDate === undefined ? '' : formatTimestamp(shipDate);
-      const fields = `${id},${petId ?? ''},${quantity ?? ''},${date},${complete ?? ''},${status}`;
-      const { reference, reason, trackingNumber } = texts;
-      return `${fields},${csvText(reference)},${csvText(reason)},${csvText(trackingNumber)}\n`;
-    },
-    end: '',
-  },
+  csv: csvWriter(EXACT, CSV_COLUMNS),
+  spreadsheet: csvWriter(FOR_SPREADSHEETS, [SPREADSHEET_ID, ...CSV_COLUMNS.slice(1)]),
 };
 
-/** Quotes a text where CSV needs that: RFC 4180, section 2. */
-function csvText(text = ''): string {
-  return /[",]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+function csvWriter(form: CsvForm, header: readonly string[]): Writer {
+  return {
+    start: form.mark + csvLine(form, header),
+    order: ({ shipDate, ...order }) => {
+      const values = {
+        ...order,
+        shipDate: shipDate === undefined ? undefined : formatTimestamp(shipDate),
+      };
+      return csvLine(
+        form,
+        CSV_COLUMNS.map((name) => values[name]),
+      );
+    },
+    end: '',
+  };
 }
 
 function withStatus(order: Order): string {

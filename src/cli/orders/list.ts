@@ -5,6 +5,7 @@ import { type DatabaseFlags, databaseCommand, withStore } from '../command-datab
 import { FORMATS, type Format, WRITERS } from '../files/write-orders.ts';
 import { naturalNumber, rowsText, writeErr, writeOut } from '../terminal/terminal.ts';
 import { orderIdArgument } from './change-orders.ts';
+import { matchingOrders } from './selected-orders.ts';
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100_000;
@@ -40,16 +41,14 @@ async function list({ status, from, limit, format, ...flags }: ListFlags): Promi
   const first = from === undefined ? INT64_MIN : orderIdArgument(from);
   const most = naturalNumber('--limit', limit, MAX_LIMIT);
   const found: Order[] = [];
-  await withStore(flags, 'read', (store) =>
-    store.history.scan(
-      async (orders) => {
-        found.push(...orders.filter((order) => status === undefined || order.status === status));
-        // One order beyond the limit is read, to detect whether there are more.
-        return found.length <= most;
-      },
-      { from: first },
-    ),
-  );
+  const filter = { statuses: status && [status] };
+  await withStore(flags, 'read', async (store) => {
+    for await (const orders of matchingOrders(store, filter, first)) {
+      found.push(...orders);
+      // One order beyond the limit is read, to detect whether there are more.
+      if (found.length > most) break;
+    }
+  });
   const shown = found.slice(0, most);
   await writeOut(format === 'table' ? tableOf(shown) : written(shown, format));
   const next = found[most];

@@ -1,8 +1,14 @@
 import { type Command, Option } from 'commander';
 import { parseExactJson } from '../../../protocol/exact-json.ts';
-import { ORDER_STATUSES, type OrderId, type OrderStatus, parseInt64 } from '../../domain/order.ts';
+import {
+  INT64_MIN,
+  ORDER_STATUSES,
+  type OrderId,
+  type OrderRecord,
+  type OrderStatus,
+  parseInt64,
+} from '../../domain/order.ts';
 import { parseBound, timestampProblem } from '../../domain/timestamp.ts';
-import { orderEtag } from '../../records/etags.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
 import type { OrderFilter, PagePlace } from '../../store/pages.ts';
 import type { Store } from '../../store/store.ts';
@@ -56,22 +62,31 @@ export async function writeSelection(
   flags: SelectionFlags,
   command: string,
 ): Promise<void> {
-  const filter = filterOf(flags);
   let count = 0;
-  for (let after: PagePlace | undefined, isMore = true; isMore; ) {
-    const page = await store.page({ filter, isDescending: false, after, limit: PAGE });
-    count += page.orders.length;
-    const lines = page.orders.map((order) => {
-      return `${orderRecordJson(order).slice(0, -1)},"etag":${JSON.stringify(orderEtag(order))}}\n`;
-    });
-    await writeOut(lines.join(''));
-    after = page.next;
-    isMore = after !== undefined;
+  for await (const orders of matchingOrders(store, filterOf(flags))) {
+    count += orders.length;
+    // The record has its ETag.
+    await writeOut(orders.map((order) => `${orderRecordJson(order)}\n`).join(''));
   }
   writeErr(
     `Found ${counted(count, 'order')}. To change exactly these, pass the output: ` +
       `npx store-orders ${command} --orders FILE`,
   );
+}
+
+/** The orders that match, in ascending id, in parts. @param from the first id */
+export async function* matchingOrders(
+  store: Store,
+  filter: OrderFilter,
+  from = INT64_MIN,
+): AsyncGenerator<readonly OrderRecord[], void> {
+  let after: PagePlace | undefined =
+    from === INT64_MIN ? undefined : { sortKey: [], id: (from - 1n) as OrderId };
+  do {
+    const page = await store.page({ filter, isDescending: false, after, limit: PAGE });
+    yield page.orders;
+    after = page.next;
+  } while (after !== undefined);
 }
 
 function filterOf({ pet, status = 'pending', shipsBefore }: SelectionFlags): OrderFilter {

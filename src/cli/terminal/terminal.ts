@@ -95,7 +95,10 @@ export function asStarted(text: string): string {
 
 /** Formats rows as columns, each as wide as its widest cell. */
 export function table(rows: readonly (readonly string[])[]): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
+  // There can be a million rows, more than a call has arguments.
+  const widths = rows[0]!.map((_, column) =>
+    rows.reduce((width, row) => Math.max(width, row[column]!.length), 0),
+  );
   const lines = rows.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column]!))

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { INT64_MIN, type Order } from '../../domain/order.ts';
+import type { Order } from '../../domain/order.ts';
 import type { ScanRange, ScanVisit } from '../history.ts';
 import { ORDER_COLUMNS, orderBeforeFromRow, orderFromRow } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
@@ -14,13 +14,13 @@ export const BATCH = 2_000;
 export async function scanOrders(
   url: string,
   visit: ScanVisit,
-  { from = INT64_MIN, at }: ScanRange = {},
+  { at }: ScanRange = {},
 ): Promise<void> {
   const session = await newSession(url, BULK);
   try {
     await session.run(BEGIN_SNAPSHOT);
-    if (at === undefined) await session.query(DECLARE, [from]);
-    else await session.query(DECLARE_AT_REVISION, [from, at]);
+    if (at === undefined) await session.query(DECLARE);
+    else await session.query(DECLARE_AT_REVISION, [at]);
     const fromRow = at === undefined ? orderFromRow : orderBeforeFromRow;
     await visitFetched(session, await session.query(FETCH), visit, fromRow);
   } finally {
@@ -28,15 +28,15 @@ export async function scanOrders(
   }
 }
 
-const DECLARE = `DECLARE found NO SCROLL CURSOR FOR SELECT ${ORDER_COLUMNS} FROM orders WHERE id >= $1 ORDER BY id`;
+const DECLARE = `DECLARE found NO SCROLL CURSOR FOR SELECT ${ORDER_COLUMNS} FROM orders ORDER BY id`;
 
 /** Orders as they were at a revision. Those that have changed since get the values that their latest event has overwritten. */
 const DECLARE_AT_REVISION = `DECLARE found NO SCROLL CURSOR FOR
     SELECT ${ORDER_COLUMNS}, later.type, later.ship_date_before, later.complete_before
-    FROM orders LEFT JOIN order_events AS later ON orders.revision > $2 AND later.revision = orders.revision
+    FROM orders LEFT JOIN order_events AS later ON orders.revision > $1 AND later.revision = orders.revision
       AND later.order_id = orders.id AND later.type <> 'placed'
-    WHERE id >= $1 AND (orders.revision <= $2
-      OR EXISTS (SELECT FROM order_events AS placed WHERE placed.order_id = orders.id AND placed.revision <= $2))
+    WHERE orders.revision <= $1
+      OR EXISTS (SELECT FROM order_events AS placed WHERE placed.order_id = orders.id AND placed.revision <= $1)
     ORDER BY id`;
 
 /** Fetches the next batch of the cursor "found". */

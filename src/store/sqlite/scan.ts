@@ -14,14 +14,14 @@ const MAX_SHARE_MS = 20;
 export async function scanOrders(
   openSession: () => Session,
   visit: ScanVisit,
-  { from = INT64_MIN, at }: ScanRange = {},
+  { at }: ScanRange = {},
 ): Promise<void> {
   const session = openSession();
   try {
     session.run('BEGIN');
-    if (at === undefined) await visitPages(pagesById(session, 'true', from), visit);
+    if (at === undefined) await visitPages(pagesById(session, 'true'), visit);
     else {
-      const pages = pagesOf(from, (lowest) => session.query(AT_REVISION, [lowest, at]));
+      const pages = pagesOf(INT64_MIN, (lowest) => session.query(AT_REVISION, [lowest, at]));
       await visitPages(pages, visit, orderBeforeFromRow);
     }
   } finally {
@@ -56,10 +56,9 @@ export async function visitPages(
 export function pagesById(
   session: Session,
   condition: string,
-  from: OrderId = INT64_MIN,
 ): Iterable<readonly Row[]> {
   const sql = `SELECT ${ORDER_COLUMNS} FROM orders WHERE id >= ? AND ${condition} ORDER BY id LIMIT ${PAGE}`;
-  return pagesOf(from, (lowest) => session.query(sql, [lowest]));
+  return pagesOf(INT64_MIN, (lowest) => session.query(sql, [lowest]));
 }
 
 function* pagesOf(

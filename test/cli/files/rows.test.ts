@@ -43,7 +43,7 @@ function write(format: Format, orders: readonly Order[]): string {
   return start + orders.map(order).join('') + end;
 }
 
-for (const format of FORMATS) {
+for (const format of FORMATS.filter((each) => each !== 'spreadsheet')) {
   test(`orders written as ${format} are read back without loss, in chunks of any size`, async () => {
     await fc.assert(
       fc.asyncProperty(

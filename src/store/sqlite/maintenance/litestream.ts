@@ -57,10 +57,11 @@ function hasTables(file: string): boolean {
 function latestIn(folder: string): number | undefined {
   if (!existsSync(folder)) return undefined;
   const entries = readdirSync(folder, { withFileTypes: true, recursive: true });
-  const times = entries
-    .filter((entry) => entry.isFile())
-    .map((entry) => timeOf(join(entry.parentPath, entry.name)));
-  return times.length === 0 ? undefined : Math.max(...times);
+  const files = entries.filter((entry) => entry.isFile());
+  if (files.length === 0) return undefined;
+  return files
+    .map((entry) => timeOf(join(entry.parentPath, entry.name)))
+    .reduce((latest, time) => Math.max(latest, time));
 }
 
 /** Returns when a file was changed, in milliseconds since the epoch; 0 for one that is empty, or not there. */
