@@ -34,12 +34,19 @@ function exactCell(value: CsvValue): string {
   return /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 }
 
-/** Spreadsheets round integers with more digits than this. */
-const EXACT_DIGITS = 15;
+/** What a spreadsheet keeps as it is: integers of up to 15 digits. */
+const KEPT = /^(?:0|-?[1-9]\d{0,14})$/;
+/** A text that it would take for a number, a date or a truth value: 0034, 1E5, 1-2, 12:30, $5, TRUE. */
+const LIKE_A_NUMBER = /^(?:[\d.$€%][\d.,:/eE+%$€ -]*|true|false)$/i;
 
-/** A long integer becomes a formula with a text, so that no digit is lost. A text that begins like a formula gets an apostrophe before it. */
+/**
+ * An integer that would be rounded, or a text that would become a number or a date, is written as a formula with a text, so that no character is
+ * lost. A text that begins like a formula gets an apostrophe before it.
+ */
 function guardedCell(value: CsvValue): string {
-  if (typeof value === 'bigint' && String(value).length > EXACT_DIGITS) return `"=""${value}"""`;
+  const isNumber =
+    typeof value === 'bigint' || (typeof value === 'string' && LIKE_A_NUMBER.test(value));
+  if (isNumber && !KEPT.test(String(value))) return `"=""${value}"""`;
   const isFormula = typeof value === 'string' && /^[=+\-@\t\r]/.test(value);
   return exactCell(isFormula ? `'${value}` : value);
 }

@@ -72,13 +72,13 @@ ${printed}
 } catch (error) {
   // The message has the status and the code, too.
   console.error(error instanceof StoreOrdersError ? error.message : error);
+  process.exitCode = 1;
 }`;
 }
 
-/** Prints what is wrong, too. */
+/** Prints the Error record, or what a proxy has answered. */
 const PYTHON_ERRORS = `except urllib.error.HTTPError as error:
-    record = json.load(error)
-    sys.exit(f"{record['code']}: {record['message']}")`;
+    sys.exit(f"{error.code}: {error.read().decode()}")`;
 
 /** The variables for the ids in the example of a body, in order. */
 const IDS_IN_BODY = ['orderId', 'otherId'] as const;

@@ -419,7 +419,7 @@ export class StoreOrders {
    * Keeps an exact copy of all orders: yields it once it is complete, and again after each change. Continues after outages of any length, and
    * rebuilds the copy after the store was restored.
    * @param options.store keeps the copy; memory by default
-   * @throws the errors of `changes`, except GoneError; and the errors of `store`
+   * @throws the errors of `changes`, except GoneError `changes_gone`; and the errors of `store`
    */
   replica(
     options: ReplicaOptions & { readonly store: ReplicaStore },

@@ -53,8 +53,8 @@ export class TimeoutError extends ConnectionError {
 }
 
 /**
- * The response does not come from the service but from a proxy or another program: a page, a redirect, other JSON, or an error without the
- * headers of the service that the operation does not have. It is unknown whether the service has carried out the request.
+ * The response does not come from the service but from a proxy or another program: a page, a redirect, other JSON, or an error that the
+ * operation does not have, without the headers of the service. It is unknown whether the service has carried out the request.
  */
 export class ForeignResponseError extends ConnectionError {
   override readonly name: string = 'ForeignResponseError';

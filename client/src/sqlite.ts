@@ -124,7 +124,7 @@ export class SqliteReplica implements ReplicaStore {
   }
 
   #write(table: string, orders: readonly OrderRecord[]): void {
-    // Only the placement proves when it was made.
+    // A later change does not prove when the order was placed.
     const placed = `coalesce((SELECT placed_at FROM ${table} WHERE id = ?1), ?7)`;
     const statement = this.#prepare(
       `INSERT OR REPLACE INTO ${table} (${NAMES}) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ${placed}, ?8, ?9, ?10, ?11, ?12, ?13)`,

@@ -70,11 +70,10 @@ export async function verifyWebhook(
 function textOf(body: string | Uint8Array): string {
   if (typeof body === 'string') return body;
   try {
-    return new TextDecoder('utf-8').decode(body);
-  } catch (cause) {
-    const message = 'body must be the text or the bytes that were received, not a parsed body';
-    throw new TypeError(message, { cause });
-  }
+    // Without an argument it would return an empty text.
+    if (body !== undefined) return new TextDecoder('utf-8').decode(body);
+  } catch {}
+  throw new TypeError('body must be the text or the bytes that were received, not a parsed body');
 }
 
 function headerOf(headers: WebhookHeaders, name: string): string {
@@ -85,7 +84,7 @@ function headerOf(headers: WebhookHeaders, name: string): string {
         .flatMap(([, value]) => value);
   const [value] = values;
   if (values.length === 1 && typeof value === 'string' && value !== '') return value;
-  throw new WebhookVerificationError(`the header ${name} is missing`);
+  throw new WebhookVerificationError(`the header ${name} is missing, or repeated`);
 }
 
 function isFetchHeaders(headers: WebhookHeaders): headers is { get(name: string): string | null } {

@@ -119,6 +119,17 @@ const CODES: Readonly<Record<string, string>> = {
 /** Describes why an order was not changed, for the staff of the store. */
 export const codeInWords = (code: string): string => CODES[code] ?? code;
 
+/** Describes a refusal; one that a later release has added has a message of its own. */
+export function refusalInWords({
+  code,
+  message,
+}: {
+  readonly code: string;
+  readonly message: string;
+}): string {
+  return code in CODES ? sentence(codeInWords(code)) : message;
+}
+
 /** Describes an error for the staff of the store, as a sentence. */
 export function inWords(error: unknown): string {
   const answer = error instanceof UnknownOutcomeError ? error.cause : error;
@@ -128,7 +139,7 @@ export function inWords(error: unknown): string {
     error instanceof ConflictError ||
     error instanceof OrderChangedError ||
     error instanceof NotFoundError;
-  if (isRefusal) return sentence(codeInWords(error.code));
+  if (isRefusal) return refusalInWords(error);
   if (error instanceof ForbiddenError) return 'This key may not do that.';
   if (error instanceof LimitError && error.code === 'cancel_limit_reached') {
     const minutes = Math.ceil((error.retryAfterMs ?? 60_000) / 60_000);

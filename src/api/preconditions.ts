@@ -48,7 +48,7 @@ async function readPreconditions(
 
 /** If-Match requires strong comparison (RFC 9110, section 13.1.1), so it fails for a weak ETag even if the order has not changed. */
 export const WEAK_ETAG =
-  'is a weak ETag (W/), or has the suffix of a compression (-gzip), and never matches. A proxy has changed it, for example by compressing the response; use the etag of the record, or configure the proxy to keep ETags unchanged';
+  'is a weak ETag (W/), or has the suffix of a compression (-gzip), and never matches. A proxy has changed it, for example by compressing the response; configure the proxy to keep ETags unchanged, or, for an order, send its field etag';
 
 /** @throws Refused if If-Match has no ETag that can match */
 export function expectStrong({ headers }: IncomingMessage): void {

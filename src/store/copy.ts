@@ -9,6 +9,7 @@ import { StoreNotUsable, type StoreStatus } from './store.ts';
 import { compare } from './tables/consistency.ts';
 import { AUDIT, type MovedIds, type Source, TABLES, type Table } from './tables/copied.ts';
 import { HEADS_NOT_COMPUTED } from './tables/heads.ts';
+import { detailProblem } from './tables/orders.ts';
 import type { Column, Row } from './tables/session.ts';
 
 export interface CopyOptions {
@@ -48,6 +49,7 @@ export async function copyStore(
       let lastRecord = 0n;
       const copied = await digestOf(source, TABLES, progress('Copying'), (table, rows) => {
         if (table === AUDIT) lastRecord = rows.at(-1)![0] as bigint;
+        if (table.name === 'orders') expectOwnDetails(from, table, rows);
         return target.insert(table, rows);
       });
       const found = await digestOf(target, TABLES, progress('Verifying'));
@@ -85,6 +87,17 @@ export async function backupStore(database: Database, file: string): Promise<Bac
       await copyStore(database, copy, { isMove: false, onProgress: () => {} });
     }
   });
+}
+
+/** @throws StoreNotUsable for rows that the target would refuse */
+function expectOwnDetails(from: Database, { columns }: Table, rows: readonly Row[]): void {
+  const names = Object.keys(columns);
+  for (const row of rows) {
+    const problem = detailProblem(
+      Object.fromEntries(names.map((name, index) => [name, row[index]])),
+    );
+    if (problem !== undefined) throw new StoreNotUsable(inconsistent(from, [problem]));
+  }
 }
 
 function inconsistent({ label }: Database, problems: readonly string[]): string {

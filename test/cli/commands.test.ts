@@ -59,7 +59,23 @@ test('a table can have more rows than a call has arguments', () => {
 
 test('an exported CSV is imported without loss; one for spreadsheets is refused with what to do', async (t) => {
   const [database, copy] = [await ENGINES[0]!.newDatabase(t), await ENGINES[0]!.newDatabase(t)];
-  const texts = ['=1+1', "'=1", 'a,"b"', '+x', '-1', '@x', ' 7 ', 'Ü😀'];
+  const texts = [
+    '=1+1',
+    "'=1",
+    'a,"b"',
+    '+x',
+    '-1',
+    '@x',
+    ' 7 ',
+    'Ü😀',
+    '0034',
+    '1-2',
+    '1E5',
+    '.5',
+    '5%',
+    'TRUE',
+    '12345',
+  ];
   const rows = texts.map((reference, index) => ({
     ...{ petId: 412, quantity: 1, reference, status: 'shipped', trackingNumber: reference },
     id: index + 1,
@@ -78,6 +94,10 @@ test('an exported CSV is imported without loss; one for spreadsheets is refused 
   assert.match(guarded.stdout, /^\ufefforderId,petId,/);
   assert.match(guarded.stdout, /^1,412,1,,,shipped,'=1\+1,,'=1\+1\r$/m);
   assert.match(guarded.stdout, /^"=""9223372036854775807""",/m);
+  for (const text of ['0034', '1-2', '1E5', '.5', '5%', 'TRUE']) {
+    assert.ok(guarded.stdout.includes(`,shipped,"=""${text}""",`), text);
+  }
+  assert.ok(guarded.stdout.includes(',shipped,12345,'));
   const refused = await cli(['import', '-', ...on(copy)], guarded.stdout);
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /exported for a spreadsheet.*export --format csv/);

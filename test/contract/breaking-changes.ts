@@ -136,15 +136,14 @@ class Comparison {
     const has = after.security ?? this.#after.security ?? [];
     const isMet = (was: (typeof had)[number]) =>
       has.some((each) =>
-        Object.entries(each).every(([scheme, scopes]) =>
-          scopes.every((scope) =>
-            (was as Readonly<Record<string, readonly string[]>>)[scheme]?.includes(scope),
-          ),
-        ),
+        Object.entries(each).every(([scheme, scopes]) => {
+          const own = (was as Readonly<Record<string, readonly string[]>>)[scheme];
+          return own !== undefined && scopes.every((scope) => own.includes(scope));
+        }),
       );
     if (has.length > 0 && !(had.length > 0 && had.every(isMet))) {
-      const scopes = has.flatMap((each) => Object.values(each).flat());
-      this.#found.push(`${place}: the scope is ${scopes}`);
+      const needed = has.flatMap((each) => Object.entries(each).flat(2));
+      this.#found.push(`${place}: the scope is ${needed.slice(1)} of ${needed[0]}`);
     }
   }
 
@@ -222,7 +221,7 @@ class Comparison {
     }
   }
 
-  /** A code that an operation has keeps its status: clients decide by either. */
+  /** A code that an operation has keeps its status, and its name: clients decide by either. An error may not be sent any more. */
   #errorCodes(place: string, before: Operation, after: Operation): void {
     const statusesOf = (document: OpenApi, { responses }: Operation) => {
       const all = Object.entries(responses).flatMap(([status, each]) =>
@@ -230,8 +229,14 @@ class Comparison {
       );
       return Map.groupBy(all, ([code]) => code);
     };
-    const old = statusesOf(this.#before, before);
-    for (const [code, places] of statusesOf(this.#after, after)) {
+    const [old, now] = [statusesOf(this.#before, before), statusesOf(this.#after, after)];
+    for (const [code, [[, status] = []]] of old) {
+      const isNew = ([each, places]: [string, (readonly [string, number])[]]) =>
+        !old.has(each) && places.some(([, other]) => other === status);
+      const instead = now.has(code) ? undefined : [...now].find(isNew);
+      if (instead !== undefined) this.#found.push(`${place}: ${code} is ${instead[0]}`);
+    }
+    for (const [code, places] of now) {
       const was = old.get(code)?.map(([, status]) => status);
       for (const [, status] of places) {
         if (was !== undefined && !was.includes(status))

@@ -101,7 +101,7 @@ test('every integer of v2 has a format, every text and every list a limit', () =
   assert.deepEqual(unlimited(CONTRACTS.v2, ''), []);
 });
 
-test('every pattern means the same in ECMAScript, Go, PCRE, Python and Java', () => {
+test('every pattern is one that ECMAScript, Go, PCRE, Python, Java and Ruby compile', () => {
   const patternsIn = (node: unknown): string[] => {
     if (typeof node !== 'object' || node === null) return [];
     const { pattern, properties, ...rest } = node as Record<string, unknown>;
@@ -112,10 +112,22 @@ test('every pattern means the same in ECMAScript, Go, PCRE, Python and Java', ()
   for (const contract of Object.values(CONTRACTS)) {
     for (const pattern of new Set(patternsIn(contract))) {
       for (const flag of ['', 'u']) assert.doesNotThrow(() => new RegExp(pattern, flag));
-      // No escapes but those of two hexadecimal digits, and no groups that begin with "?".
-      assert.match(pattern, /^(?:\\x[0-9a-f]{2}|[^\\])*$/, pattern);
-      assert.doesNotMatch(pattern, /\(\?/, pattern);
+      // No escapes but those of ASCII: Go has no \\u, and Ruby takes \\x80 for a part of a character. No groups such as look-behind.
+      assert.match(pattern, /^(?:\\x[0-7][0-9a-f]|[^\\])*$/, pattern);
+      assert.doesNotMatch(pattern, /\(\?(?!:)/, pattern);
     }
+  }
+});
+
+test('texts of requests have no control characters, and may have all others', () => {
+  const { pattern } = CONTRACTS.v2!.components.schemas.Reason as unknown as { pattern: string };
+  for (const flag of ['', 'u']) {
+    const compiled = new RegExp(pattern, flag);
+    for (let code = 0; code < 0x3000; code += 1) {
+      const isControl = code < 0x20 || (code > 0x7e && code < 0xa0);
+      assert.equal(compiled.test(`a${String.fromCodePoint(code)}b`), !isControl, String(code));
+    }
+    assert.ok(compiled.test('😀'.repeat(255)));
   }
 });
 

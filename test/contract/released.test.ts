@@ -164,12 +164,21 @@ const BREAKING: readonly (readonly [expected: RegExp, change: (contract: Part) =
   ],
   [/the security scheme apiKey is gone/, (all) => (all.components.securitySchemes = {})],
   [
-    /the scope is orders:read,changes:read/,
+    /the scope is orders:read,changes:read of apiKey/,
     (all) => LIST(all).security[0].apiKey.push('changes:read'),
   ],
   [
     /\/key: the scope is orders:read/,
     ({ paths }) => (paths['/key'].get.security = [{ apiKey: ['orders:read'] }]),
+  ],
+  [/the scope is {2}of mtls/, (all) => (LIST(all).security = [{ mtls: [] }])],
+  [
+    /the scope is orders:read,mtls/,
+    (all) => (LIST(all).security = [{ apiKey: ['orders:read'], mtls: [] }]),
+  ],
+  [
+    /order_already_cancelled is order_was_cancelled/,
+    (all) => (RESPONSES(all).CannotCancel['x-error-codes'][1] = 'order_was_cancelled'),
   ],
   [
     /the path of the servers is \/v3/,
@@ -266,6 +275,10 @@ const PERMITTED: Readonly<Record<string, (contract: Part) => void>> = {
     RESPONSES(all).OrderNotFound['x-error-codes'].push('order_archived');
   },
   'an error status': (all) => (LIST(all).responses[418] = { description: 'A teapot.' }),
+  'an error that is not sent any more': (all) => {
+    RESPONSES(all).OrderNotFound['x-error-codes'].pop();
+    RESPONSES(all).CannotShip['x-error-codes'].pop();
+  },
   'an error status less': (all) => delete LIST(all).responses[400],
   'a header of a response': (all) =>
     (LIST(all).responses[200].headers.Age = { schema: { type: 'string' } }),

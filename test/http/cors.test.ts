@@ -52,7 +52,7 @@ test('responses to an allowed origin, errors too, may be read with their headers
     assert.equal(headers['access-control-allow-origin'], ORIGIN, path);
     assert.equal(
       headers['access-control-expose-headers'],
-      'Allow, Deprecation, ETag, Idempotent-Replayed, Link, Location, Retry-After, Sunset, WWW-Authenticate, X-Request-Id',
+      'Accept, Accept-Patch, Allow, Deprecation, ETag, Idempotent-Replayed, Link, Location, Retry-After, Sunset, WWW-Authenticate, X-Request-Id',
     );
     assert.equal(headers.vary, vary, path);
     const foreign = await call('GET', path, { origin: 'https://evil.example' });

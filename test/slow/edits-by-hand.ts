@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { BEGINNING, isSamePosition, type Position } from '../../protocol/history.ts';
 import { positionAfterChanges } from '../../src/domain/heads.ts';
@@ -9,6 +8,7 @@ import type { StoreCommand } from '../../src/store/commands.ts';
 import { databaseAt } from '../../src/store/database.ts';
 import type { ChangePage } from '../../src/store/feed.ts';
 import type { Store } from '../../src/store/store.ts';
+import { editDetails } from '../store/edit-details.ts';
 import { ENGINES, open, positionAt, queryDatabase } from '../store/engines.ts';
 
 const ORDER: Omit<Order, 'id'> = {
@@ -112,20 +112,6 @@ const OF_SQLITE: readonly Edit[] = [
   events('previous = 6', 'revision = 7'),
 ];
 
-/** The rule that an order has no detail of another status, and how it is left out. */
-const RULE = {
-  SQLite: readFileSync(migration('sqlite'), 'utf8').match(/^CREATE TRIGGER .*?^END;$/gms)!,
-  PostgreSQL: [readFileSync(migration('postgres'), 'utf8').replaceAll(/^--.*$/gm, '')],
-};
-const WITHOUT_RULE = {
-  SQLite: ['DROP TRIGGER details_of_new', 'DROP TRIGGER details_of_changed'],
-  PostgreSQL: ['ALTER TABLE orders DROP CONSTRAINT orders_details'],
-};
-
-function migration(engine: 'sqlite' | 'postgres'): URL {
-  return new URL(`../../src/store/migrations/025-details.${engine}.sql`, import.meta.url);
-}
-
 /** Applies a command as one of an operator. */
 const recorded = (store: Store, command: StoreCommand) =>
   store.apply([{ type: 'audit', action: actionOf('test', 'by hand') }, command]);
@@ -161,10 +147,8 @@ for (const engine of ENGINES) {
     }
     for (const [sql, altered] of edits) {
       const isOfDetails = /reason|tracking|status/.test(sql);
-      for (const each of isOfDetails ? WITHOUT_RULE[engine.name] : [])
-        await queryDatabase(url, each);
-      await queryDatabase(url, sql);
-      for (const each of isOfDetails ? RULE[engine.name] : []) await queryDatabase(url, each);
+      if (isOfDetails) await editDetails(url, sql);
+      else await queryDatabase(url, sql);
       const { problems, heads } = await databaseAt(url).check({ asked: kept });
       const found = heads!.problems.join('\n');
       for (const revision of altered)

@@ -166,7 +166,7 @@ test('samples print the code and the message of an error, and no trace', async (
   const folder = project(t);
   const samples = await samplesOf(service);
   for (const sample of samples.filter(({ name }) => name === 'v2-getOrder')) {
-    const failed = sample.language === 'Python' ? 1 : 0;
+    const failed = sample.language === 'curl' ? 0 : 1;
     const printed = await output(sample, folder, { KEY: service.secret, orderId: '9' }, failed);
     assert.match(printed, /order_not_found/);
     assert.match(printed, /There is no order with this id/);

@@ -2,8 +2,10 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { MAX_BATCH } from '../../src/domain/batch.ts';
+import { copyStore } from '../../src/store/copy.ts';
 import { databaseAt } from '../../src/store/database.ts';
 import { query } from '../postgres.ts';
+import { editDetails } from './edit-details.ts';
 import { ENGINES, type Engine, open, queryDatabase } from './engines.ts';
 
 /** What `check` finds in a store of two orders after somebody has changed its tables. */
@@ -91,5 +93,68 @@ for (const engine of ENGINES) {
       (await check(true)).found[0]!,
       /^the last event has revision 51, but the store is at revision 1/,
     );
+  });
+}
+
+for (const engine of ENGINES) {
+  test(`${engine.name}: a detail that was added by hand is named, not shown, not copied, and gone with the next change`, async (t) => {
+    const url = await engine.newDatabase(t);
+    const store = await open(t, url, 'service');
+    const ids = [1n, 2n, 3n];
+    await store.apply(
+      ids.map((id) => ({ type: 'insertOrder', order: { id, status: 'pending' } }) as const),
+    );
+    await store.apply([{ type: 'ship', id: 2n, trackingNumber: 'T2' }]);
+    await editDetails(url, "UPDATE orders SET reason = 'by hand' WHERE id < 3");
+    const problems = async () => {
+      const { problems, heads } = await databaseAt(url).check();
+      return [...problems, ...heads!.problems];
+    };
+    assert.deepEqual(await problems(), [
+      'order 1 is pending and has a reason, which was added by hand',
+      'order 2 is shipped and has a reason, which was added by hand',
+    ]);
+    const found = await store.orders(ids);
+    const shown = found.toSorted((one, other) => Number(one.id - other.id));
+    assert.deepEqual(
+      shown.map(({ reason, trackingNumber }) => [reason, trackingNumber]),
+      [
+        [undefined, undefined],
+        [undefined, 'T2'],
+        [undefined, undefined],
+      ],
+    );
+    const target = databaseAt(await engine.newDatabase(t));
+    await assert.rejects(
+      copyStore(databaseAt(url), target, { isMove: false, onProgress: () => {} }),
+      /failed the check; nothing was copied:\n {2}order 1 is pending and has a reason/,
+    );
+    // One of them with further orders in the same transaction.
+    await store.apply([
+      { type: 'cancel', id: 1n },
+      { type: 'cancel', id: 3n },
+    ]);
+    const [cancelled] = await store.orders([1n]);
+    assert.deepEqual([cancelled!.status, cancelled!.reason], ['cancelled', undefined]);
+    assert.deepEqual(await problems(), [
+      'order 2 is shipped and has a reason, which was added by hand',
+    ]);
+  });
+
+  test(`${engine.name}: the database refuses a reason of an order that is not cancelled, and a tracking number of one that has not shipped`, async (t) => {
+    const url = await engine.newDatabase(t);
+    const store = await open(t, url, 'service');
+    await store.apply([{ type: 'insertOrder', order: { id: 1n, status: 'pending' } }]);
+    await store.apply([{ type: 'insertOrder', order: { id: 2n, status: 'pending' } }]);
+    await store.apply([{ type: 'ship', id: 2n, trackingNumber: 'T2' }]);
+    for (const edit of [
+      "UPDATE orders SET reason = 'x' WHERE id = 1",
+      "UPDATE orders SET tracking_number = 'x' WHERE id = 1",
+      'UPDATE orders SET reason = tracking_number WHERE id = 2',
+      "UPDATE orders SET status = 'cancelled' WHERE id = 2",
+      "INSERT INTO orders (id, status, revision, reason) VALUES (3, 'pending', 1, 'x')",
+    ]) {
+      await assert.rejects(queryDatabase(url, edit), /reason|orders_details/, edit);
+    }
   });
 }

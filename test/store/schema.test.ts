@@ -71,8 +71,8 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '023-reference-prefixes.sqlite.sql': 'bd6ece3aad9ba064',
   '024-former-columns.postgres.sql': '058cd539ea04e020',
   '024-former-columns.sqlite.sql': 'a4e551c99a7b631f',
-  '025-details.postgres.sql': '2ed4a3e2e64839e0',
-  '025-details.sqlite.sql': '8ca49af94a39011b',
+  '025-details.postgres.sql': '66223d25a211bb5f',
+  '025-details.sqlite.sql': '32630c016119a55d',
 };
 
 test('no migration that has landed is changed', () => {

@@ -222,7 +222,7 @@ class MemoryReplica implements ReplicaStore {
   apply(orders: readonly OrderRecord[], position: ReplicaPosition | undefined): void {
     const copy = this.#next ?? this.orders;
     for (const order of orders) {
-      // Only the placement proves when it was made.
+      // A later change does not prove when the order was placed.
       const { placedAt = order.placedAt } = copy.get(order.id) ?? {};
       copy.set(order.id, placedAt === order.placedAt ? order : { ...order, placedAt });
     }

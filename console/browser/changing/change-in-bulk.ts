@@ -1,5 +1,5 @@
 import { type ChangeResult, LimitError, type OrderRecord } from '@store-orders/client';
-import { codeInWords, count, inWords, orders as ordersText, sentence } from '../format.ts';
+import { count, inWords, orders as ordersText, refusalInWords } from '../format.ts';
 import { orderQuery } from '../list/address.ts';
 import { showOrder } from '../list/list-state.ts';
 import type { Screen } from '../screen.ts';
@@ -138,7 +138,7 @@ async function changePart(
 function resultOf({ id, error }: ChangeResult, action: Action): Result {
   if (error === undefined) return { id, kind: 'done', text: WORDS[action].done };
   const kind = FACTS.includes(error.code) ? 'fact' : 'failed';
-  return { id, kind, text: sentence(codeInWords(error.code)) };
+  return { id, kind, text: refusalInWords(error) };
 }
 
 /** Describes the results. */

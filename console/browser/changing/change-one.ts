@@ -85,7 +85,7 @@ async function failureOf(
     return { action, title: `Not ${done}: ${what} at ${at}`, text: '', isRetryable: false };
   }
   if (wasRefused) {
-    const code = (error as ConflictError).code;
+    const { code } = error;
     const isChanged = error instanceof OrderChangedError;
     return {
       action,

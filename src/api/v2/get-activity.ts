@@ -10,7 +10,7 @@ import { pageReply } from './replies.ts';
 /** GET /store/activity: how many orders were placed, cancelled and shipped in each period. */
 export const getActivity = operation('getActivity', async (call, { store }) => {
   const { cursor } = call.parameters;
-  const boundaries = call.parameters.boundaries.map((text) => parseBound(text)!);
+  const boundaries = call.parameters.boundaries.map((text) => Math.min(parseBound(text)!, LATEST));
   if (boundaries.some((each, index) => index > 0 && each <= boundaries[index - 1]!)) {
     const detail = 'must be in ascending order, a millisecond apart at least';
     return invalid('parameter_invalid', [{ parameter: 'boundaries', detail }]);
@@ -26,7 +26,7 @@ type Boundaries = ActivityQuery['boundaries'];
 
 function pageJson(page: ActivityPage, boundaries: Boundaries) {
   const { periods, byKey, next, upTo } = page;
-  const timeOf = (index: number) => formatTimestamp(Math.min(boundaries[index]!, LATEST));
+  const timeOf = (index: number) => formatTimestamp(boundaries[index]!);
   return toJson({
     periods: periods.map((counts, index) => ({
       from: timeOf(index),

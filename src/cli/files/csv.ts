@@ -102,6 +102,9 @@ async function readFirstLine(
   return { endsInCr: /^[^\r\n]*\r(?!\n)/.test(text), all: again() };
 }
 
+/** Columns that only the console exports. */
+const OF_CONSOLE = ['placedAt', 'updatedAt'];
+
 function headerProblem(header: readonly string[], columns: Columns): string | undefined {
   const known = Object.keys(columns);
   const separator =
@@ -111,7 +114,8 @@ function headerProblem(header: readonly string[], columns: Columns): string | un
   if (separator !== undefined) {
     return `has ${separator[0]} between its columns; save the file as CSV with commas`;
   }
-  if (header.includes(SPREADSHEET_ID)) {
+  const isOurs = (name: string) => [SPREADSHEET_ID, ...OF_CONSOLE, ...known].includes(name);
+  if (header.includes(SPREADSHEET_ID) && header.every(isOurs)) {
     return `has the column ${SPREADSHEET_ID}, so it was exported for a spreadsheet, with changed ids and texts; export the orders with "store-orders export --format csv"`;
   }
   const unknown = header.filter((name) => !known.includes(name));

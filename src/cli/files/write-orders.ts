@@ -20,7 +20,7 @@ interface Writer {
 }
 
 /**
- * Writers by format. Each writes all fields and the status; all but that for spreadsheets so that the output can be imported again without loss.
+ * Writers by format. Each writes all fields and the status. What they write can be imported again without loss, except the form for spreadsheets.
  */
 export const WRITERS: Readonly<Record<Format, Writer>> = {
   ndjson: { start: '', order: (order) => `${withStatus(order)}\n`, end: '' },
@@ -52,6 +52,9 @@ function csvWriter(form: CsvForm, header: readonly string[]): Writer {
 
 function withStatus(order: Order): string {
   const { status, reference, reason, trackingNumber } = order;
-  const texts = JSON.stringify({ status, reference, reason, trackingNumber });
+  // Some readers of lines take these for ends of lines.
+  const texts = JSON.stringify({ status, reference, reason, trackingNumber })
+    .replaceAll('\u2028', '\\u2028')
+    .replaceAll('\u2029', '\\u2029');
   return `${orderJson(order).slice(0, -1)},${texts.slice(1)}`;
 }

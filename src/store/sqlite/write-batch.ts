@@ -106,8 +106,10 @@ const SQL = {
   update: `UPDATE orders SET status = ?, pet_id = ?, quantity = ?, ship_date = ?, complete = ?, reason = ?, tracking_number = ?,
       revision = ? WHERE id = ?`,
   // For a single order, or a single event, a statement of its own takes half the time.
-  setStatusOfOne: 'UPDATE orders SET status = ?, revision = ? WHERE id = ?',
-  setStatus: `UPDATE orders SET status = ?, revision = ? WHERE id IN (SELECT value FROM json_each(?))`,
+  // The order has no details: those that were added to its row by hand are not in its history.
+  setStatusOfOne: `UPDATE orders SET status = ?, reason = NULL, tracking_number = NULL, revision = ? WHERE id = ?`,
+  setStatus: `UPDATE orders SET status = ?, reason = NULL, tracking_number = NULL, revision = ?
+    WHERE id IN (SELECT value FROM json_each(?))`,
   insertEvents: `INSERT INTO order_events (revision, type, at, by, order_id, previous, head)
     SELECT ?1, ?2, ?3, ?4, event.value, coalesce((SELECT revision FROM orders WHERE id = event.value), 0),
       iif(event.value = ?6, ?7, NULL)

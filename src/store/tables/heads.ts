@@ -12,7 +12,7 @@ import type { OrderEventType } from '../../domain/lifecycle.ts';
 import { INT64_MAX } from '../../domain/order.ts';
 import { actionOf } from '../audit.ts';
 import { recordAction } from './audit.ts';
-import { eventFromRow, hasForeignDetail, ORDER_COLUMNS, orderBeforeFromRow } from './orders.ts';
+import { detailProblem, eventFromRow, ORDER_COLUMNS, orderBeforeFromRow } from './orders.ts';
 import type { Row, Session } from './session.ts';
 import { requireStoreRow } from './store-row.ts';
 
@@ -48,8 +48,8 @@ export interface HeadedRevision {
   readonly isBroken: boolean;
   /** Whether an order is missing. */
   readonly isIncomplete: boolean;
-  /** Orders with a reason or a tracking number that their heads do not show; see `hasForeignDetail`. */
-  readonly withForeignDetail: readonly bigint[];
+  /** See `detailProblem`; heads do not show these. */
+  readonly detailProblems: readonly string[];
 }
 
 /** Message for the operator if heads were not computed yet, for purposes that may not do it. */
@@ -77,7 +77,6 @@ export async function* computeHeads(
     const last = rows.at(-1)!;
     const known = rows.filter((row) => row[STATUS] !== null);
     const head = headAfter(before, digestOf(known.map(chainedFromRow)));
-    const foreign = known.filter((row) => hasForeignDetail(row.slice(ORDER_AT)));
     const stored = headOf(last);
     before = stored ?? head;
     const isIncomplete = known.length < rows.length;
@@ -85,7 +84,7 @@ export async function* computeHeads(
     return {
       ...{ revision, orderId: last[ORDER_AT] as bigint, type, head, stored, isIncomplete },
       isBroken: isIncomplete || rows.slice(0, -1).some((row) => headOf(row) !== undefined),
-      withForeignDetail: foreign.map((row) => row[ORDER_AT] as bigint),
+      detailProblems: known.flatMap((row) => detailProblem(orderColumns(row)) ?? []),
     };
   };
   /** Rows of the latest revision; the next batch may have more of them. */
@@ -107,6 +106,11 @@ export async function* computeHeads(
 /** Position of the order in CHAINED_COLUMNS, and of its status, which is null if there is no order. */
 const ORDER_AT = 4;
 const STATUS = ORDER_AT + 1;
+
+function orderColumns(row: Row) {
+  const [id, status, , , , , , reason, tracking_number] = row.slice(ORDER_AT);
+  return { id, status, reason, tracking_number };
+}
 
 function headOf(row: Row): Head | undefined {
   return (row.at(-1) ?? undefined) as Head | undefined;
@@ -186,7 +190,7 @@ export async function checkHeads(
 ): Promise<HeadFindings> {
   const altered = new Altered();
   let isIncomplete = false;
-  const foreign = new Set<bigint>();
+  const details = new Set<string>();
   let end = BEGINNING;
   let hasAsked = isSamePosition(asked, BEGINNING);
   const parts = isSample ? await sampleOf(session) : [0n];
@@ -197,7 +201,7 @@ export async function checkHeads(
         const isEdited = stored === undefined ? latest !== undefined : !isEqual(stored, head);
         if (isEdited || found.isBroken) altered.add(revision);
         isIncomplete ||= found.isIncomplete;
-        for (const id of found.withForeignDetail) if (foreign.size < MAX_NAMED) foreign.add(id);
+        for (const each of found.detailProblems) if (details.size < MAX_NAMED) details.add(each);
         end = { revision, head: headText(stored ?? head) };
         // Proven only if nothing before was altered: each head is computed from the stored one before it.
         const isAsked = asked.revision === revision && asked.head === headText(head);
@@ -206,12 +210,7 @@ export async function checkHeads(
       if (index < parts.length - 1) break;
     }
   }
-  const problems = altered.problems();
-  for (const id of foreign) {
-    problems.push(
-      `order ${id} has a reason without being cancelled, or a tracking number without being shipped: it was added by hand`,
-    );
-  }
+  const problems = [...altered.problems(), ...details];
   if (latest === undefined) problems.push(HEADS_NOT_COMPUTED);
   else if (!isSamePosition(latest, end)) {
     problems.push('the head of the store is not that of its last revision: it was altered');

@@ -37,12 +37,18 @@ export function orderFromRow(row: Row): Order {
   };
 }
 
-/** Whether a row of ORDER_COLUMNS has a reason or a tracking number that is not of its status, so that it was added by hand. */
-export function hasForeignDetail([, status, , , , , , reason, trackingNumber]: Row): boolean {
-  return (
-    (reason !== null && status !== STATUS_WITH.reason) ||
-    (trackingNumber !== null && status !== STATUS_WITH.trackingNumber)
-  );
+/**
+ * Returns a problem for an order whose row has a reason or a tracking number that is not of its status: it was added by hand, and is not in the
+ * history.
+ * @param columns those of the row, by name
+ */
+export function detailProblem(columns: Readonly<Record<string, unknown>>): string | undefined {
+  const { id, status, reason, tracking_number: trackingNumber } = columns;
+  if (reason !== null && status !== STATUS_WITH.reason)
+    return `order ${id} is ${status} and has a reason, which was added by hand`;
+  if (trackingNumber !== null && status !== STATUS_WITH.trackingNumber)
+    return `order ${id} is ${status} and has a tracking number, which was added by hand`;
+  return undefined;
 }
 
 /**

@@ -50,6 +50,7 @@ testService('invalid boundaries of periods are refused', async (t) => {
     [hour(2), hour(1)],
     [hour(1), hour(1)],
     [hour(1), 'tomorrow'],
+    ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.9999Z'],
     Array.from({ length: 101 }, (_, day) => new Date(day * 86_400_000).toISOString()),
   ];
   for (const boundaries of wrong) {
