@@ -92,6 +92,17 @@ test('the detail of a time names what is wrong with it', async (t) => {
   }
 });
 
+test('a list that is sent as several parameters, and JSON that is nested too deeply, are named', async (t) => {
+  const { call } = await startService(t);
+  const { body } = await call('GET', `${ORDERS}?status=pending&status=shipped`);
+  const [problem] = JSON.parse(body).errors;
+  assert.equal(problem.detail, 'must be sent only once, with commas between its values');
+  const deep = `{"petId":1,"quantity":1,"reference":${'['.repeat(9_000)}${']'.repeat(9_000)}}`;
+  const headers = { 'content-type': 'application/json', 'idempotency-key': 'k' };
+  const answer = await call('POST', ORDERS, headers, deep);
+  assert.equal(JSON.parse(answer.body).errors[0].detail, 'is nested too deeply');
+});
+
 const PLACEMENT = '{"petId":1,"quantity":1}';
 
 test('parameters of a media type are ignored, empty ones too, but for another charset (RFC 9110, 5.6.6)', async (t) => {

@@ -52,8 +52,10 @@ export function readJsonBody<T>(
     if (!hasFewValues(text)) return whole(`has more than ${MAX_VALUES} JSON values`);
     // Other numbers become JavaScript numbers, which no schema accepts. An OtherNumber would pass for an object.
     json = parseExactJson(text, Number);
-  } catch {
-    return whole('is not valid JSON');
+  } catch (error) {
+    // The parser has no more room on the stack.
+    const isDeep = error instanceof RangeError;
+    return whole(isDeep ? 'is nested too deeply' : 'is not valid JSON');
   }
   if (json.repeatedName !== undefined) {
     return whole(`has the field ${JSON.stringify(cut(json.repeatedName, 40))} twice`);

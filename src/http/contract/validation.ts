@@ -54,8 +54,10 @@ export class ContractValidation {
       for (const { name, in: where } of parameters) {
         if (where === 'path') given.set(name, path[name] ?? '');
       }
-      const inQuery = new Set(
-        parameters.filter((each) => each.in === 'query').map(({ name }) => name),
+      const inQuery = new Map(
+        parameters
+          .filter((each) => each.in === 'query')
+          .map(({ name, schema }) => [name, schema] as const),
       );
       readQuery(query, inQuery, given, problems);
       const values: Record<string, unknown> = {};
@@ -164,7 +166,7 @@ function textValue(text: string, schema: Schema): unknown {
 /** Reads `name=value` pairs as forms send them: names must be known and unique, percent-encoding valid, and "+" is a blank. */
 function readQuery(
   query: string,
-  known: ReadonlySet<string>,
+  known: ReadonlyMap<string, Schema>,
   values: Map<string, string>,
   problems: RequestProblem[],
 ): void {
@@ -177,8 +179,11 @@ function readQuery(
     if (name === undefined || value === undefined) {
       problems.push({ parameter, detail: 'has malformed percent-encoding' });
     } else if (!known.has(name)) problems.push({ parameter, detail: 'is not a known parameter' });
-    else if (values.has(name)) problems.push({ parameter, detail: 'must be sent only once' });
-    else values.set(name, value);
+    else if (values.has(name)) {
+      const isList = known.get(name)!.type === 'array';
+      const detail = `must be sent only once${isList ? ', with commas between its values' : ''}`;
+      problems.push({ parameter, detail });
+    } else values.set(name, value);
   }
 }
 
