@@ -62,7 +62,7 @@ test('orders, errors and a key of a later release of the service are shown as th
   });
   await page.reload();
   await row(page, 1).getByText('returned').first().waitFor();
-  await page.unroute(/\/v2\/(?!.*stream)/);
+  await page.unrouteAll({ behavior: 'wait' });
   await page.reload();
   await row(page, 1).getByRole('link', { name: '1', exact: true }).click();
   for (const [status, code] of [

@@ -262,7 +262,7 @@ test('samples in JavaScript are whole programs, and name no order', async (t) =>
   // A variable that is not set is refused by the library, or by BigInt().
   writeFileSync(
     join(folder, 'node.d.ts'),
-    'declare const process: { env: Record<string, string> };',
+    'declare const process: { env: Record<string, string>; exitCode?: number };',
   );
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const checked = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });

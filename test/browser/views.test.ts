@@ -93,7 +93,7 @@ test('the selected orders are exported, and the activity with its totals', async
   const orders = await exported(t, page, 'Export 2');
   assert.deepEqual(
     orders.map((line) => line.split(',')[0]),
-    ['\ufeffid', '3', '1', ''],
+    ['\ufefforderId', '3', '1', ''],
   );
   await page.getByRole('link', { name: 'Activity' }).click();
   const days = await exported(t, page, 'Export CSV');
