@@ -17,7 +17,7 @@ export const slowBodies: Attack = {
       sendInHalves(server.port, {
         ...{ method: 'POST', path: '/v2/store/orders', secret },
         headers: { 'idempotency-key': `slow-${index}` },
-        body: `{"petId":${index},"quantity":1}`,
+        body: `{"petId":${index + 1},"quantity":1}`,
       }),
     );
     await pause(SLOW_MS);

@@ -10,7 +10,8 @@ import { GoodClient, isWithinLimit, MOST_TIMES } from './meter.ts';
 import { serveNew } from './store.ts';
 import type { Attack } from './trial.ts';
 
-const STREAMS = 500;
+/** With some 300 KiB for each, less than MAX_STREAMS_BACKLOG_BYTES: beyond it, streams end before their key does. */
+const STREAMS = 400;
 const ORDERS = 20_000;
 /** Orders of a request. */
 const AT_ONCE = 1_000;
