@@ -11,6 +11,9 @@ const FAST = {
   autovacuum: 'off',
 };
 
+/** A collation in which other texts are neighbours than by their bytes. */
+const IGNORING_PUNCTUATION = ['--locale-provider=icu', '--icu-locale=und-u-ka-shifted'];
+
 let cluster: Cluster | undefined;
 
 /** Starts one PostgreSQL server for all test files, unless TEST_DATABASE_URL names one. */
@@ -18,7 +21,12 @@ export async function globalSetup(): Promise<void> {
   // Test files have most of the modules in common: they are compiled once for all of them.
   process.env.NODE_COMPILE_CACHE ??= CACHE;
   if ((process.env.TEST_DATABASE_URL ?? '') !== '') return;
-  cluster = await Cluster.start({ max_connections: '300', ...FAST }, folderInMemory());
+  cluster = await Cluster.start(
+    { max_connections: '300', ...FAST },
+    folderInMemory(),
+    {},
+    IGNORING_PUNCTUATION,
+  );
   process.env.TEST_DATABASE_URL = cluster.url();
 }
 

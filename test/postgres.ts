@@ -58,11 +58,13 @@ export class Cluster {
   /**
    * @param settings of postgresql.conf
    * @param env variables of the server
+   * @param locale options of initdb
    */
   static async start(
     settings: Readonly<Record<string, string>> = {},
     parent = tmpdir(),
     env: Readonly<Record<string, string>> = {},
+    locale: readonly string[] = ['--locale=C'],
   ): Promise<Cluster> {
     const folder = newFolder(parent);
     const binaries = await binariesFor(folder);
@@ -70,7 +72,7 @@ export class Cluster {
     const cluster = new Cluster(await freePort(), folder, { binaries, flags, env });
     await cluster.#runToEnd('initdb', [
       ...['-D', cluster.data, '-U', 'postgres', '-A', 'trust', '-E', 'UTF8'],
-      ...['--locale=C', '--no-sync'],
+      ...[...locale, '--no-sync'],
     ]);
     // The server looks for these files here if TLS is on.
     cluster.#copyCertificate('server');

@@ -1,6 +1,7 @@
 import type { Logger } from 'pino';
 import { actionOf } from '../store/audit.ts';
 import { claimEnvironment, expectEnvironment, expectNotMoved } from '../store/claim.ts';
+import type { OpenOptions } from '../store/open-options.ts';
 import type { Store } from '../store/store.ts';
 import type { Config } from './settings/config.ts';
 
@@ -31,7 +32,8 @@ export async function openForService(
       if (from === 0) onMade();
       else logger.info({ from, to }, 'migrated the schema');
     },
-    onConnection: (what, details) => logger.debug(details, what),
+    onConnection: connectionLog(logger),
+    onWarning: warningLog(logger),
     onWaiting,
     onBackup: (file, problems) =>
       logger.info({ file, problems }, 'made a backup before the migration'),
@@ -45,6 +47,29 @@ export async function openForService(
   }
   if (steps !== undefined) await recordMigration(store, steps, logger);
   return store;
+}
+
+/** Logs connections at debug, and at info when they are to another server than the one before. */
+function connectionLog(logger: Logger): NonNullable<OpenOptions['onConnection']> {
+  let used: string | undefined;
+  return (what, server) => {
+    const isOther = server !== undefined && JSON.stringify(server) !== used;
+    if (isOther) used = JSON.stringify(server);
+    logger[isOther ? 'info' : 'debug']({ ...server }, what);
+  };
+}
+
+/** The least time between two warnings of the same function of PostgreSQL; a trigger can raise one in each transaction. */
+const WARNED_EVERY_MS = 60_000;
+
+function warningLog(logger: Logger): NonNullable<OpenOptions['onWarning']> {
+  const nextAt = new Map<string, number>();
+  return ({ routine, message }) => {
+    const now = performance.now();
+    if (now < (nextAt.get(routine) ?? 0)) return;
+    nextAt.set(routine, now + WARNED_EVERY_MS);
+    logger.warn({ routine, warning: message }, 'PostgreSQL warns');
+  };
 }
 
 /**

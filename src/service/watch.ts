@@ -5,10 +5,12 @@ import { type Fault, needsOperator, type Store, StoreUnavailable } from '../stor
 
 /** How often the store and the clock are checked. */
 const INTERVAL_MS = 1_000;
+/** Different reasons that are logged while the store is not available; a message can contain a number. */
+const MAX_REASONS = 20;
 
 /**
  * Checks the store periodically, and keeps the list current, so that no request has to wait for a large import, or for a database that is available
- * again. Logs when the store becomes unavailable and available again.
+ * again. Logs when the store becomes unavailable, each further reason, and when it is available again.
  * @param onFault called after each failed check with the reason
  * @returns a function that stops the checks
  */
@@ -17,18 +19,20 @@ export function watchStore(
   logger: Logger,
   onFault: (fault: Fault) => void,
 ): () => void {
-  let isLost = false;
+  const reasons = new Set<string>();
   const check = async () => {
     try {
       await Promise.all([store.status(), listing.keep()]);
-      if (isLost) logger.info('the store is available again');
-      isLost = false;
+      if (reasons.size > 0) logger.info('the store is available again');
+      reasons.clear();
     } catch (error) {
       const fault = error instanceof StoreUnavailable ? error.fault : 'failed';
       onFault(fault);
       const level = needsOperator(fault) ? 'error' : 'warn';
-      if (!isLost) logger[level]({ err: error }, 'the store is not available');
-      isLost = true;
+      const { message } = error as Error;
+      if (reasons.has(message) || reasons.size === MAX_REASONS) return;
+      reasons.add(message);
+      logger[level]({ err: error }, 'the store is not available');
     }
   };
   const timer = setInterval(check, INTERVAL_MS);

@@ -47,6 +47,8 @@ export interface Restored {
 export interface RestoreOptions {
   /** Called with the findings about the backup before anything is changed; may throw to refuse it. */
   readonly accept: (backup: Findings) => void;
+  /** Whether the backup may be of another store than the one that it replaces. */
+  readonly mayBeAnother: boolean;
   /** Recorded in the restored store. */
   readonly action: Action;
 }

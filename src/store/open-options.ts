@@ -12,6 +12,26 @@ export function mayMigrate(purpose: Purpose): boolean {
   return purpose === 'service' || purpose === 'migration';
 }
 
+/** The PostgreSQL server of a connection. */
+export interface PostgresServer {
+  /** As in the URL. */
+  readonly host: string;
+  /** Its own address and port, also behind a proxy; the host, for a Unix socket. */
+  readonly address: string;
+  /** server_version_num */
+  readonly version: string;
+  /** Every promotion of a standby begins a timeline; undefined if the role may not read it. */
+  readonly timeline: number | undefined;
+  /** Made with the data folder, and the same on its standbys; undefined if the role may not read it. */
+  readonly system: string | undefined;
+}
+
+/** A warning of PostgreSQL: its function, and the text. */
+export interface PostgresWarning {
+  readonly routine: string;
+  readonly message: string;
+}
+
 /** Options for opening a store. */
 export interface OpenOptions {
   /** Create the database if it does not exist; otherwise a missing database is an error. */
@@ -30,6 +50,8 @@ export interface OpenOptions {
   readonly onWaiting?: (reason: string) => void;
   /** Returns the current URL for each new connection; absent if the URL never changes. */
   readonly currentUrl?: () => string;
-  /** Called when a connection is made or lost. */
-  readonly onConnection?: (what: string, details: Readonly<Record<string, unknown>>) => void;
+  /** Called when a connection to a server is made, or one is lost. */
+  readonly onConnection?: (what: string, server?: PostgresServer) => void;
+  /** Called with warnings of PostgreSQL, and the name of its function that warns. */
+  readonly onWarning?: (warning: PostgresWarning) => void;
 }

@@ -21,6 +21,8 @@ export interface OrderEvent {
 }
 
 export interface StoreStatus {
+  /** 16 hexadecimal digits, made once, and kept by copies, backups and restores. */
+  readonly identity: string;
   readonly revision: bigint;
   /** The environment of the store; undefined until recorded. */
   readonly environment?: Environment | undefined;
@@ -43,6 +45,7 @@ export interface StoreStatus {
  * - "locked": another process holds a lock
  * - "slow": no answer in time
  * - "unreachable": no connection
+ * - "superseded": the server is one that another has replaced, by the promotion of a standby
  * - "full": no disk space left
  * - "damaged": pages of the database are corrupt
  * - "replaced": files of the database were deleted or replaced while they were in use
@@ -54,6 +57,7 @@ export const FAULTS = [
   'locked',
   'slow',
   'unreachable',
+  'superseded',
   'full',
   'damaged',
   'replaced',
@@ -81,7 +85,7 @@ export function tooManyReads(): StoreUnavailable {
 
 /** Returns whether only an operator can make the store available again, as described in the message. */
 export function needsOperator(fault: Fault): boolean {
-  return fault === 'damaged' || fault === 'replaced';
+  return ['damaged', 'replaced', 'superseded'].includes(fault);
 }
 
 /** Returns whether the store may become available again without an operator. */
@@ -104,6 +108,10 @@ export interface StoreSizes {
   readonly free?: number;
   /** PostgreSQL: how many transactions old snapshots hold back, by the kind of holder. */
   readonly heldBack?: Readonly<Record<SnapshotHolder, number>>;
+  /** PostgreSQL: transactions since the oldest id that is still in use; at about 2 billion the server stops. */
+  readonly oldestTransactionAge?: number;
+  /** PostgreSQL: the timeline of the server; each promotion of a standby begins one. Undefined if the role may not read it. */
+  readonly timeline?: number | undefined;
 }
 
 /**

@@ -41,8 +41,8 @@ export function createLogger(level: string, destination: DestinationStream): Log
 function loggableError(error: Error): object {
   const { name, message } = error;
   if (error instanceof StoreUnavailable) return { type: name, cause: error.fault, message };
-  if (error instanceof NotConfirmed) return { type: name, message };
-  if (error instanceof TimedOut) return { type: name, cause: 'slow', message };
+  if (error instanceof NotConfirmed || error instanceof TimedOut)
+    return { type: name, cause: 'slow', message };
   return { type: name, message, stack: error.stack };
 }
 

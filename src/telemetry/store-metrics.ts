@@ -15,9 +15,9 @@ export function registerStore(registry: Registry, database: string, store: Store
   const sizes = sharedRead(store, (opened) => opened.sizes());
   registerStatus(registry, status, {
     name: 'store_orders_store_info',
-    help: 'Always 1; the label names the database.',
-    labelNames: ['database'],
-    set: (gauge) => gauge.set({ database }, 1),
+    help: 'Always 1; the labels name the database, and the store by its identity.',
+    labelNames: ['database', 'store'],
+    set: (gauge, { identity }) => gauge.set({ database, store: identity }, 1),
   });
   new Gauge({
     name: 'store_orders_schema_version',
@@ -43,6 +43,16 @@ export function registerStore(registry: Registry, database: string, store: Store
     name: 'store_orders_disk_free_bytes',
     help: 'Free space on the disk of an SQLite database.',
     size: 'free',
+  });
+  registerSize(registry, sizes, {
+    name: 'store_orders_oldest_transaction_age',
+    help: 'PostgreSQL: transactions since the oldest id that is in use in any database; it stops at about 2 billion.',
+    size: 'oldestTransactionAge',
+  });
+  registerSize(registry, sizes, {
+    name: 'store_orders_timeline',
+    help: 'PostgreSQL: the timeline of the server in use; each promotion of a standby begins one.',
+    size: 'timeline',
   });
   new Gauge({
     name: 'store_orders_held_back_transactions',
@@ -93,11 +103,19 @@ function sharedRead<T>(
   };
 }
 
-/** Registers a gauge of a size of the store, without a sample if the size is unknown or does not apply. */
+/** Registers a gauge of a number of StoreSizes, without a sample if it is unknown or does not apply. */
 function registerSize(
   registry: Registry,
   sizes: SharedRead<StoreSizes>,
-  { name, help, size }: { name: string; help: string; size: 'database' | 'log' | 'free' },
+  {
+    name,
+    help,
+    size,
+  }: {
+    name: string;
+    help: string;
+    size: 'database' | 'log' | 'free' | 'oldestTransactionAge' | 'timeline';
+  },
 ): void {
   new Gauge({
     name,
@@ -105,8 +123,8 @@ function registerSize(
     registers: [registry],
     async collect() {
       this.remove();
-      const bytes = (await sizes())?.[size];
-      if (bytes !== undefined) this.set(bytes);
+      const value = (await sizes())?.[size];
+      if (value !== undefined) this.set(value);
     },
   });
 }

@@ -254,7 +254,10 @@ test('doctor detects that the running service has another store', async (t) => {
     return (await doctor(url, PORTS)).of('ports').map(({ level, found }) => `${level}: ${found}`);
   };
   const same = [`ok: a service is running, and ready (${operations}/readyz)`];
-  const another = [`problem: the service at ${operations} serves another store, ${database}`];
+  const { identity } = await store.status();
+  const another = [
+    `problem: the service at ${operations} serves another store, ${database} (${identity})`,
+  ];
   await change(1n);
   const backup = newFile(t);
   await backupStore(databaseAt(database), backup);

@@ -25,7 +25,11 @@ const backupsIn = (folder: string) =>
 /** The beginning of the names of a database's backups. */
 function prefixOf(database: string): string {
   const path = realpathSync(database.slice('sqlite:'.length));
-  return `store-orders-${createHash('sha256').update(path).digest('hex').slice(0, 8)}-`;
+  const db = new DatabaseSync(path, { readOnly: true });
+  const { identity } = db.prepare('SELECT identity FROM store').get()!;
+  db.close();
+  const digest = createHash('sha256').update(`${path}${identity}`).digest('hex');
+  return `store-orders-${digest.slice(0, 8)}-`;
 }
 
 /** Makes an empty store, and returns its URL. */

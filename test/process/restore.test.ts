@@ -100,6 +100,32 @@ test('restore refuses a store in use, and unsuitable backups and targets', async
   assert.equal((await cli('check')).code, 0);
 });
 
+test('restore replaces another store only if that is asked for, and one without orders', async (t) => {
+  const { backup, database, cli } = await withBackup(t);
+  const other = `sqlite:${join(temporaryFolder(t), 'other.db')}`;
+  const on = ['--database', other];
+  await run(['migrate', ...on]);
+  assert.equal((await run(['restore', backup, ...on])).code, 0);
+  const third = join(temporaryFolder(t), 'third.db');
+  await run(['import', '-', '--database', `sqlite:${third}`], { input: '{"id":1}\n' });
+  const refused = await run(['restore', backup, '--database', `sqlite:${third}`]);
+  assert.equal(refused.code, 1);
+  assert.match(
+    refused.stderr,
+    /it is another store \([0-9a-f]{16}\) than that of the backup \([0-9a-f]{16}\).* use --another-store/,
+  );
+  const asked = ['restore', backup, '--another-store', '--database', `sqlite:${third}`];
+  assert.equal((await run(asked)).code, 0);
+  const identityOf = async (url: string) =>
+    JSON.parse((await run(['check', '--json', '--database', url])).stdout).identity;
+  const { identity } = JSON.parse((await cli('check', '--json')).stdout);
+  assert.deepEqual(
+    [await identityOf(other), await identityOf(`sqlite:${third}`)],
+    [identity, identity],
+  );
+  assert.equal(await identityOf(database), identity);
+});
+
 test('restore refuses a damaged backup, and replaces a damaged database', async (t) => {
   const { folder, path, backup, database, cli } = await withBackup(t);
   const torn = join(folder, 'torn.db');

@@ -86,6 +86,67 @@ test('a backup names what an interrupted one has left, and needs its folder', as
   assert.equal(fs.existsSync(join(folder, 'unmounted')), false);
 });
 
+/** Makes a store at `path` with an order, and a backup of it in `folder` as a service does. */
+async function servedOnce(path: string, folder: string) {
+  const database = databaseAt(`sqlite:${path}`);
+  const store = await database.open({ create: true, purpose: 'service' });
+  await store.apply([{ type: 'insertOrder', order: { id: 1n, status: 'pending' } }]);
+  const { identity } = await store.status();
+  await store.close();
+  const { made, latest } = await database.file!.rotateBackups({ folder, everyMs: 1, keep: 1 });
+  return { identity, wasMade: made !== undefined, file: latest!.file };
+}
+
+test('two stores with the same path, as in two containers, do not share their backups', async (t) => {
+  const [folder, path] = [temporaryFolder(t), join(temporaryFolder(t), 'store.db')];
+  const first = await servedOnce(path, folder);
+  fs.renameSync(path, `${path}-of-the-other`);
+  const second = await servedOnce(path, folder);
+  assert.ok(first.wasMade && second.wasMade);
+  assert.notEqual(first.identity, second.identity);
+  assert.ok(fs.existsSync(first.file) && fs.existsSync(second.file));
+  const database = databaseAt(`sqlite:${path}`);
+  assert.equal(database.file!.latestBackup(folder)?.file, second.file);
+  // The newer one of the other store is not "its latest backup".
+  fs.rmSync(second.file);
+  assert.equal(database.file!.latestBackup(folder), undefined);
+});
+
+for (const { name, newDatabase } of ENGINES) {
+  test(`${name}: a store keeps its identity over a backup, a restore and a copy`, async (t) => {
+    const url = await newDatabase(t);
+    const store = await open(t, url);
+    await store.apply([{ type: 'insertOrder', order: { id: 1n, status: 'pending' } }]);
+    const { identity } = await store.status();
+    assert.match(identity, /^[0-9a-f]{16}$/);
+    const [backup, restored] = ['backup.db', 'restored.db'].map((file) =>
+      join(temporaryFolder(t), file),
+    ) as [string, string];
+    await backupStore(databaseAt(url), backup);
+    await restoreStore(`sqlite:${restored}`, backup);
+    const copied = await newDatabase(t);
+    await copyStore(databaseAt(url), databaseAt(copied), { isMove: false, onProgress: () => {} });
+    for (const each of [`sqlite:${restored}`, copied]) {
+      assert.equal((await (await open(t, each, 'service')).status()).identity, identity);
+      assert.equal((await databaseAt(each).check()).identity, identity);
+    }
+  });
+}
+
+test('a backup is refused under the name of a file that belongs to a database', async (t) => {
+  const path = join(temporaryFolder(t), 'store.db');
+  const url = `sqlite:${path}`;
+  await (await open(t, url)).close();
+  for (const suffix of ['wal', 'shm', 'journal', 'ids']) {
+    fs.rmSync(`${path}-${suffix}`, { force: true });
+    await assert.rejects(
+      backupStore(databaseAt(url), `${path}-${suffix}`),
+      /would be deleted as a file of the database .*store\.db; use another name/,
+    );
+    assert.throws(() => databaseAt(`${url}-${suffix}`), /must not name a file that belongs to/);
+  }
+});
+
 test('a backup that is not accepted is not restored', async (t) => {
   const url = await ENGINES[0]!.newDatabase(t);
   await open(t, url, 'service');

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, type TestContext, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import type { Position } from '../../protocol/history.ts';
 import type { OrderCommand } from '../../src/domain/lifecycle.ts';
 import type { Order } from '../../src/domain/order.ts';
@@ -67,6 +69,23 @@ async function createDatabase() {
   const url = new URL(server);
   url.pathname = `/${name}`;
   return { url: url.href, drop: () => query(server, `DROP DATABASE ${name} WITH (FORCE)`) };
+}
+
+const MIGRATIONS = fileURLToPath(new URL('../../src/store/migrations/', import.meta.url));
+
+/** Makes a PostgreSQL store with the first migrations only, without rows. Returns its URL. */
+export async function olderPostgresStore(t: TestContext, count: number): Promise<string> {
+  const url = await newPostgresDatabase(t);
+  await query(
+    url,
+    'CREATE TABLE store_orders_migrations (name text PRIMARY KEY, applied_at timestamptz DEFAULT now())',
+  );
+  const names = globSync('*.postgres.sql', { cwd: MIGRATIONS }).sort().slice(0, count);
+  for (const name of names) {
+    await query(url, readFileSync(join(MIGRATIONS, name), 'utf8'));
+    await query(url, `INSERT INTO store_orders_migrations VALUES ('${name}')`);
+  }
+  return url;
 }
 
 /** Defines a test of a new store on every engine. */
@@ -139,5 +158,9 @@ export function restoreStore(
   file: string,
   accept: (backup: Findings) => void = () => {},
 ): Promise<Restored> {
-  return databaseAt(url).file!.restore(file, { accept, action: actionOf('restore', file) });
+  return databaseAt(url).file!.restore(file, {
+    accept,
+    action: actionOf('restore', file),
+    mayBeAnother: false,
+  });
 }

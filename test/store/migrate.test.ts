@@ -1,29 +1,15 @@
 import assert from 'node:assert/strict';
-import { globSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { Client } from 'pg';
 import { databaseAt } from '../../src/store/database.ts';
 import { planMigration } from '../../src/store/postgres/database/migration-plan.ts';
 import { eventually, query } from '../postgres.ts';
 import { run } from '../process/program.ts';
-import { newPostgresDatabase } from './engines.ts';
-
-const MIGRATIONS = fileURLToPath(new URL('../../src/store/migrations/', import.meta.url));
+import { olderPostgresStore } from './engines.ts';
 
 /** Makes a store with the first migrations, and two orders. Returns its URL. */
 async function olderStore(t: TestContext, count: number): Promise<string> {
-  const url = await newPostgresDatabase(t);
-  await query(
-    url,
-    'CREATE TABLE store_orders_migrations (name text PRIMARY KEY, applied_at timestamptz DEFAULT now())',
-  );
-  const names = globSync('*.postgres.sql', { cwd: MIGRATIONS }).sort().slice(0, count);
-  for (const name of names) {
-    await query(url, readFileSync(join(MIGRATIONS, name), 'utf8'));
-    await query(url, `INSERT INTO store_orders_migrations VALUES ('${name}')`);
-  }
+  const url = await olderPostgresStore(t, count);
   await query(
     url,
     "INSERT INTO orders (id, status, revision) VALUES (1, 'pending', 1), (2, 'pending', 1)",

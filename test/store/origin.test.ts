@@ -6,14 +6,31 @@ import { Origin, Timelines } from '../../src/store/postgres/database/origin.ts';
 import { COMMAND } from '../../src/store/postgres/database/time-limits.ts';
 import { newPostgresSchema } from './engines.ts';
 
+/** A connection to a server. */
+const at = (system: string, timeline: number) =>
+  [
+    { name: `${system}/${timeline}`, isLost: false },
+    { address: '10.0.0.1:5432', system, timeline },
+  ] as const;
+
 test('a superseded server is rejected, and connections to it are to be closed', () => {
-  const [first, same, next] = ['first', 'same', 'next'].map((name) => ({ name, isLost: false }));
+  const [first, same, next] = [at('a', 1), at('a', 1), at('a', 2)];
   const timelines = new Timelines<{ name: string; isLost: boolean }>();
-  assert.deepEqual(timelines.admit(first!, 1), []);
-  assert.deepEqual(timelines.admit(same!, 1), []);
-  assert.deepEqual(timelines.admit(next!, 2), [first, same]);
-  assert.throws(() => timelines.admit(first!, 1), /superseded/);
-  assert.equal(timelines.of(first!), undefined);
+  assert.deepEqual(timelines.admit(...first), []);
+  assert.deepEqual(timelines.admit(...same), []);
+  assert.deepEqual(timelines.admit(...next), [first[0], same[0]]);
+  assert.throws(() => timelines.admit(...first), {
+    fault: 'superseded',
+    message: /10\.0\.0\.1:5432 was superseded: it has timeline 1, and a server with timeline 2 /,
+  });
+});
+
+test('a server of another system, such as after pg_upgrade, is used whatever its timeline is, and alone', () => {
+  const [first, upgraded, again] = [at('a', 3), at('b', 1), at('a', 2)];
+  const timelines = new Timelines<{ name: string; isLost: boolean }>();
+  timelines.admit(...first);
+  assert.deepEqual(timelines.admit(...upgraded), [first[0]]);
+  assert.throws(() => timelines.admit(...again), /superseded/);
 });
 
 test('a store of another environment is rejected after a reconnect', async (t) => {

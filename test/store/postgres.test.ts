@@ -339,16 +339,31 @@ test('commits are durable and isolation is read committed, whatever the settings
   assert.deepEqual(await query(url, 'SELECT DISTINCT * FROM seen'), [['on', 'read committed']]);
 });
 
-test('a commit that was rolled back, or came with a warning, is a failure', async (t) => {
+test('a commit that was rolled back is a failure', async (t) => {
   const session = await newSession(await newPostgresDatabase(t), COMMAND);
   t.after(() => session.end());
   await session.run('BEGIN');
   await assert.rejects(session.query('SELECT 1 / 0'), /division by zero/);
   await assert.rejects(session.commit(), /the transaction had failed/);
-  // What PostgreSQL does where no standby has confirmed.
-  const warning = `DO $$ BEGIN RAISE WARNING 'not confirmed'; END $$`;
-  await assert.rejects(session.write(warning), /no standby has confirmed the commit/);
-  assert.ok(session.isLost, 'its next statements would read that commit');
+});
+
+test('a warning of a trigger, or about ids of transactions, is passed on, and no failure of a change', async (t) => {
+  const url = await newPostgresDatabase(t);
+  await (await open(t, url)).close();
+  await query(
+    url,
+    `CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'seen'; RETURN NEW; END $$;
+    CREATE TRIGGER warn BEFORE UPDATE ON store FOR EACH ROW EXECUTE FUNCTION warn()`,
+  );
+  const warnings: string[] = [];
+  const store = await databaseAt(url).open({
+    ...({ create: false, purpose: 'service' } as const),
+    onWarning: ({ routine, message }) => warnings.push(`${routine}: ${message}`),
+  });
+  t.after(() => store.close());
+  const [outcome] = await store.apply([place(1n)]);
+  assert.equal(outcome, 'placed');
+  assert.deepEqual(new Set(warnings), new Set(['exec_stmt_raise: seen']));
 });
 
 test('a database with another encoding than UTF-8 is refused', async (t) => {

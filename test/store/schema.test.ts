@@ -73,6 +73,10 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '024-former-columns.sqlite.sql': 'a4e551c99a7b631f',
   '025-details.postgres.sql': '66223d25a211bb5f',
   '025-details.sqlite.sql': '32630c016119a55d',
+  '026-text-keys.postgres.sql': '631c3d54f862227d',
+  '026-text-keys.sqlite.sql': '86e1277c7876a345',
+  '027-identity.postgres.sql': '5d6127e3a4375d96',
+  '027-identity.sqlite.sql': 'f7e7255dbfb8e307',
 };
 
 test('no migration that has landed is changed', () => {

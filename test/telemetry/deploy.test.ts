@@ -44,7 +44,8 @@ function dashboardExpressions(): string[] {
 }
 
 /** Labels that Prometheus adds to every series. */
-const TARGET = ['job', 'instance'];
+/** The namespace is that of Kubernetes, where there is one. */
+const TARGET = ['job', 'namespace', 'instance'];
 const OF_PROMETHEUS = {
   up: [],
   ALERTS: ['alertname', 'alertstate', 'severity'],

@@ -20,7 +20,7 @@ test('expected errors are logged with their cause and without a stack, others wi
   assert.deepEqual(errors.slice(0, 3), [
     { type: 'StoreUnavailable', cause: 'full', message: 'gone' },
     { type: 'TimedOut', cause: 'slow', message: 'late' },
-    { type: 'CommandNotConfirmed', message: 'unknown' },
+    { type: 'CommandNotConfirmed', cause: 'slow', message: 'unknown' },
   ]);
   assert.match(errors[3].stack, /a bug/);
 });

@@ -39,7 +39,7 @@ async function check(flags: CheckFlags): Promise<void> {
     );
   }
   const { database, environment: wanted } = databaseConfig(flags);
-  const { schema, schemaDifferences, environment, movedTo, revision, orders, ...found } =
+  const { schema, schemaDifferences, identity, environment, movedTo, revision, orders, ...found } =
     await database.check({ asked });
   const { head } = found;
   const problems = [...schemaDifferences, ...found.problems, ...(found.heads?.problems ?? [])];
@@ -54,7 +54,17 @@ async function check(flags: CheckFlags): Promise<void> {
   expectEnvironment(database.label, environment, wanted);
   const store = database.label;
   if (flags.json) {
-    await writeJson({ store, schema, environment, movedTo, revision, head, orders, problems });
+    await writeJson({
+      store,
+      identity,
+      schema,
+      environment,
+      movedTo,
+      revision,
+      head,
+      orders,
+      problems,
+    });
   } else {
     const { has, knows } = schema;
     const rows = [
@@ -63,6 +73,7 @@ async function check(flags: CheckFlags): Promise<void> {
         'schema',
         has === knows ? `${has} (this release)` : `${has} of ${knows}; "migrate" updates it`,
       ],
+      ['identity', identity ?? 'none yet; "migrate" makes it'],
       ['environment', environment ?? 'not recorded'],
       ...(movedTo === undefined ? [] : [['moved to', movedTo]]),
       ['revision', String(revision)],

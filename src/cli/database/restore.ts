@@ -15,10 +15,17 @@ export function restoreCommand(): Command {
     'npx store-orders restore backups/2026-11-20.db',
   )
     .argument('<file>', 'the backup; not modified')
+    .option(
+      '--another-store',
+      'replace the database although it is of another store than the backup',
+    )
     .action(restore);
 }
 
-async function restore(file: string, flags: DatabaseFlags): Promise<void> {
+async function restore(
+  file: string,
+  flags: DatabaseFlags & { anotherStore?: true },
+): Promise<void> {
   const { database, environment } = databaseConfig(flags);
   // Other kinds of files, which can be read only once, are refused by the restore.
   const compression = statSync(file, { throwIfNoEntry: false })?.isFile()
@@ -39,6 +46,7 @@ async function restore(file: string, flags: DatabaseFlags): Promise<void> {
     accept: ({ environment: recorded }) =>
       expectEnvironment(`sqlite:${resolve(file)}`, recorded, environment),
     action: actionOf('restore', file),
+    mayBeAnother: flags.anotherStore === true,
   });
   const { pending, shipped, cancelled } = findings.orders;
   writeErr(

@@ -18,6 +18,7 @@ import { countActivity } from './activity.ts';
 import { ChangedOrders } from './changed-orders.ts';
 import { isPostgresUrl, parseAddress } from './database/address.ts';
 import { describeSchema } from './database/catalog.ts';
+import { collationProblem } from './database/collation.ts';
 import { completeHeads } from './database/compute-heads.ts';
 import { Connection, newSession } from './database/connection.ts';
 import { Origin } from './database/origin.ts';
@@ -60,6 +61,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
         await prepare(session);
       },
       onConnection: options.onConnection,
+      onWarning: options.onWarning,
     });
   // Pages and feeds have their own connection, since they would delay other reads.
   const [reading, paging, listing] = [connect(), connect(), connect()];
@@ -114,7 +116,11 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
         : served((session) => readKeys(session, digests)),
     keyNames: (ids) => read((session) => keyNames(session, ids)),
     status: (options) => (options?.evenIfMoved ? read : served)(readStatus),
-    sizes: () => read((session) => readSizes(session)),
+    sizes: () =>
+      read(async (session) => ({
+        ...(await readSizes(session)),
+        timeline: session.server?.timeline,
+      })),
     connected: () => operations.run(() => connectAll([reading, paging, writing])),
     close: () => {
       closing ??= close();
@@ -135,6 +141,10 @@ async function prepareSchema(
   const observe = () => newSession(url, COMMAND);
   const session = await newSession(url, MIGRATIONS, async (each) => {
     const update = mayMigrate(purpose);
+    const collation = update ? await collationProblem(each) : undefined;
+    if (collation !== undefined) {
+      throw new StoreNotUsable(`${collation.found}: ${collation.advice}`);
+    }
     const migrated = await migrate(each, {
       create,
       update,

@@ -34,7 +34,7 @@ export async function readKeys(
 ): Promise<ApiKey[]> {
   const rows =
     digests === undefined
-      ? await session.query(ALL[session.engine])
+      ? await session.query(SQL.all)
       : await session.query(BY_DIGEST[session.engine], [
           jsonRows(digests.map((digest) => [Buffer.from(digest).toString('hex')])),
         ]);
@@ -99,6 +99,7 @@ export async function recordKeyUse(
 const ASKED = '(SELECT value ->> 0 FROM json_array_elements($1::json))';
 
 const SQL = {
+  all: `SELECT ${KEY_COLUMNS} FROM api_keys ORDER BY created_at, id`,
   names: `SELECT id, name FROM api_keys WHERE id IN ${ASKED}`,
   insert: `INSERT INTO api_keys (id, name, environment, digest, created_at, expires_at, scopes, cancels_per_hour)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
@@ -113,12 +114,6 @@ const SQL = {
   recordUse: `UPDATE api_keys SET last_used_at = $1
     WHERE id IN (SELECT value ->> 0 FROM json_array_elements($2::json)) AND coalesce(last_used_at, 0) < $1`,
 } as const;
-
-/** Ids are ordered by their bytes. */
-const ALL: Dialects = {
-  sqlite: `SELECT ${KEY_COLUMNS} FROM api_keys ORDER BY created_at, id`,
-  postgresql: `SELECT ${KEY_COLUMNS} FROM api_keys ORDER BY created_at, id COLLATE "C"`,
-};
 
 /** Each part by an index of its own. */
 const byDigest = (asked: string) =>

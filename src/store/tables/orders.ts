@@ -5,7 +5,16 @@ import type { OrderEventType } from '../../domain/lifecycle.ts';
 import type { Order, OrderStatus } from '../../domain/order.ts';
 import type { KnownReference } from '../../domain/placement.ts';
 import type { OrderEvent } from '../store.ts';
-import { boolean, integer, jsonRows, number, type Row, type Session, text } from './session.ts';
+import {
+  boolean,
+  type Dialects,
+  integer,
+  jsonRows,
+  number,
+  type Row,
+  type Session,
+  text,
+} from './session.ts';
 
 /** The columns expected by `orderFromRow`. */
 export const ORDER_COLUMNS =
@@ -86,13 +95,19 @@ export async function findReferences(
 ): Promise<KnownReference[]> {
   if (wanted.length === 0) return [];
   const names = wanted.map(({ by, reference }) => [by, reference]);
-  const rows = await session.query(FIND, [jsonRows(names)]);
+  const rows = await session.query(FIND[session.engine], [jsonRows(names)]);
   return rows.map(([by, ...order]) => ({ by: by as string, placed: orderBeforeFromRow(order) }));
 }
 
-const FIND = `SELECT reference_key, ${ORDER_COLUMNS}, later.type, later.ship_date_before, later.complete_before
+const find = (
+  collation: string,
+) => `SELECT reference_key, ${ORDER_COLUMNS}, later.type, later.ship_date_before,
+    later.complete_before
   FROM json_array_elements($1::json) AS asked
   CROSS JOIN orders
   LEFT JOIN order_events AS later ON later.revision = orders.revision AND later.order_id = orders.id
     AND later.type <> 'placed'
-  WHERE orders.reference = asked.value ->> 1 AND reference_key = asked.value ->> 0`;
+  WHERE orders.reference ${collation} = asked.value ->> 1 AND reference_key ${collation} = asked.value ->> 0`;
+
+/** On PostgreSQL with the collation of the index. */
+const FIND: Dialects = { sqlite: find(''), postgresql: find('COLLATE "C"') };

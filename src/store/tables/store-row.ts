@@ -44,9 +44,10 @@ export async function requireStoreHere(session: Session): Promise<void> {
 /** @throws StoreUnavailable if the row of the table store is missing */
 export async function readStatus(session: Session): Promise<StoreStatus> {
   const row = requireStoreRow((await session.query(STATUS[session.engine]))[0]);
-  const [environment, movedTo, latestAt, listedAt, head, ...integers] = row;
+  const [identity, environment, movedTo, latestAt, listedAt, head, ...integers] = row;
   const [revision, pending, shipped, cancelled, reservedId, last, highest] = integers as bigint[];
   return {
+    identity: identity as string,
     environment: text(environment) as Environment | undefined,
     movedTo: text(movedTo),
     latestAt: number(latestAt),
@@ -61,11 +62,11 @@ export async function readStatus(session: Session): Promise<StoreStatus> {
 
 /** Inserts the row of the table store, which turns a complete copy into the store described by `status`. */
 export async function insertStoreRow(session: Session, status: StoreStatus): Promise<void> {
-  const { environment, revision, head, orders, reservedId, freeIds } = status;
+  const { identity, environment, revision, head, orders, reservedId, freeIds } = status;
   const { pending, shipped, cancelled } = orders;
   const counters = [revision, pending, shipped, cancelled, reservedId, freeIds.last];
   await session.write(SQL.insert, [
-    ...[true, environment],
+    ...[true, identity, environment],
     ...[...counters, head && headFrom(head)],
   ]);
 }
@@ -135,7 +136,7 @@ const HIGHEST_ID: Dialects = {
 };
 
 const STATUS = inBoth(
-  (highestId) => `SELECT environment, moved_to,
+  (highestId) => `SELECT identity, environment, moved_to,
       (SELECT at FROM order_events ORDER BY revision DESC LIMIT 1), listed_at, head,
       revision, pending, shipped, cancelled, reserved_id, last_id, ${highestId}
     FROM store`,
@@ -158,8 +159,8 @@ const REVISION_AT: Dialects = {
 
 const SQL = {
   insert: `INSERT INTO store
-      (only_row, environment, revision, pending, shipped, cancelled, reserved_id, last_id, head)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+      (only_row, identity, environment, revision, pending, shipped, cancelled, reserved_id, last_id, head)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
   movedTo: 'SELECT moved_to FROM store',
   revision: 'SELECT revision FROM store',
   limitIds: 'UPDATE store SET last_id = $1',

@@ -43,29 +43,40 @@ async function otherStoreOf(
   metrics: string,
   { database }: Config,
 ): Promise<string | undefined> {
-  const [, label] = /^store_orders_store_info\{database="(.*)"\} 1$/m.exec(metrics) ?? [];
+  const [, label, identity] = INFO.exec(metrics) ?? [];
   const served = label?.replaceAll(/\\(.)/g, '$1');
-  if (served === undefined || served === database.label) return undefined;
-  // The same database can have several names.
-  return (await hasHeadOf(url, database)) ? undefined : served;
+  if (served === undefined || (await isServed(url, database, { served, identity })))
+    return undefined;
+  return `${served} (${identity})`;
 }
 
-/** Whether the store has the history of the service at `url`: the head of the service is between two of the store. */
-async function hasHeadOf(url: string, database: Database): Promise<boolean> {
+const INFO = /^store_orders_store_info\{database="(.*)",store="(\w+)"\} 1$/m;
+
+/**
+ * Whether the service at `url` serves this store. The same database can have several names: then the head of the service must be between two of
+ * the store. In containers, the databases of several stores have the same name, but not the same identity.
+ */
+async function isServed(
+  url: string,
+  database: Database,
+  { served, identity }: { readonly served: string; readonly identity: string | undefined },
+): Promise<boolean> {
+  const hasName = served === database.label;
   try {
     const store = await database.open({ create: false, purpose: 'read' });
     try {
-      const { revision } = await store.status({ evenIfMoved: true });
-      const served = parsePosition((await answerOf(`${url}/head`))?.trim() ?? '');
+      const { revision, identity: own } = await store.status({ evenIfMoved: true });
+      if (own !== identity) return false;
+      if (hasName) return true;
+      const head = parsePosition((await answerOf(`${url}/head`))?.trim() ?? '');
       // At revision 0 all stores have the same head.
-      if (served === undefined || served.revision === 0n) return false;
-      if (served.revision < revision) return false;
-      return (await store.feed(served, 1)) !== undefined;
+      if (head === undefined || head.revision === 0n || head.revision < revision) return false;
+      return (await store.feed(head, 1)) !== undefined;
     } finally {
       await store.close();
     }
   } catch (error) {
-    if (error instanceof StoreNotUsable || error instanceof StoreUnavailable) return false;
+    if (error instanceof StoreNotUsable || error instanceof StoreUnavailable) return hasName;
     throw error;
   }
 }

@@ -35,7 +35,14 @@ export async function storeOf(config: Config): Promise<Finding[]> {
   }
 }
 
-function contentsOf({ orders, revision, movedTo, problems, isSample }: Findings): Finding[] {
+function contentsOf({
+  identity,
+  orders,
+  revision,
+  movedTo,
+  problems,
+  isSample,
+}: Findings): Finding[] {
   if (movedTo !== undefined) {
     const advice = 'use that one, or run "store-orders reactivate"';
     return [problem('store', `it was moved to ${movedTo}`, advice)];
@@ -48,7 +55,12 @@ function contentsOf({ orders, revision, movedTo, problems, isSample }: Findings)
     : 'every row is consistent';
   return wrong.length > 0
     ? wrong
-    : [ok('store', `${counts.join(', ')}; revision ${revision}, and ${checked}`)];
+    : [
+        ok(
+          'store',
+          `${counts.join(', ')}; revision ${revision}, and ${checked}; identity ${identity}`,
+        ),
+      ];
 }
 
 /** Checks a sample of the history. An altered history is a warning: an operator may have altered it on purpose. */

@@ -34,6 +34,8 @@ const SSL_MODES_OF_VARIABLE: Readonly<Record<string, string>> = {
 
 /** Connection settings for one host. */
 export interface Host {
+  /** HOST:PORT, for messages. */
+  readonly label: string;
   /** @throws StoreNotUsable if a certificate that the URL names cannot be read */
   readonly config: () => ClientConfig;
   /** Used without TLS if the server does not support it; present only with sslmode=prefer. */
@@ -132,6 +134,7 @@ export function parseAddress(url: string): Address {
       const withoutTls = new URL(own);
       withoutTls.searchParams.set('sslmode', 'disable');
       return {
+        label: own.searchParams.get('host') ?? own.host,
         config: () => configOf(own),
         ...(isTlsOptional && { fallback: () => configOf(withoutTls) }),
       };

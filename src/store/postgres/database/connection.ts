@@ -1,3 +1,4 @@
+import { withTimeout } from '../../../concurrency.ts';
 import type { OpenOptions } from '../../open-options.ts';
 import { isTransient, StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import { type Address, parseAddress } from './address.ts';
@@ -9,6 +10,8 @@ import type { TimeLimits } from './time-limits.ts';
 const CONNECT_MS = 3_000;
 /** Shorter limit with several hosts: during a failover the next attempt should come soon. */
 const CONNECT_ONE_OF_SEVERAL_MS = 1_000;
+/** How long the other hosts may take to answer once one has: during a failover, the new primary may be slower than the old one. */
+const OTHERS_MS = 1_000;
 /** Pause after a failed attempt; prevents flooding a server that has no connections left. */
 const RETRY_PAUSE_MS = 100;
 
@@ -20,6 +23,7 @@ interface ConnectionListeners {
    */
   readonly welcome?: (session: Session, openAnother: () => Promise<Session>) => Promise<void>;
   readonly onConnection?: OpenOptions['onConnection'];
+  readonly onWarning?: OpenOptions['onWarning'];
 }
 
 /**
@@ -73,11 +77,11 @@ export class Connection {
     attempt.then(
       (session) => {
         this.#failure = undefined;
-        this.#listeners.onConnection?.('connected to PostgreSQL', { ...session.server });
+        this.#listeners.onConnection?.('connected to PostgreSQL', session.server);
         const lose = () => {
           forget();
           if (this.#isClosed) return;
-          this.#listeners.onConnection?.('a connection to PostgreSQL was lost', {});
+          this.#listeners.onConnection?.('a connection to PostgreSQL was lost');
         };
         if (session.isLost) lose();
         else session.onLost = lose;
@@ -90,34 +94,50 @@ export class Connection {
     return attempt;
   }
 
-  /** Tries all hosts at once, so that an unreachable one causes no delay; the first primary to answer is used. */
+  /** Tries all hosts at once. Of several primaries, the one that was promoted last is used: an old one may still run. */
   async #openOnPrimary(): Promise<Session> {
     const { hosts } = this.#address();
-    const connectMs = hosts.length === 1 ? CONNECT_MS : CONNECT_ONE_OF_SEVERAL_MS;
-    const attempts = hosts.map(async (host) => {
-      const session = await Session.open(host, this.#limits, connectMs);
-      try {
-        const openAnother = () => Session.open(host, this.#limits, connectMs);
-        await this.#listeners.welcome?.(session, openAnother);
-        return session;
-      } catch (error) {
-        session.destroy();
-        throw error;
-      }
-    });
+    const options = {
+      limits: this.#limits,
+      connectMs: hosts.length === 1 ? CONNECT_MS : CONNECT_ONE_OF_SEVERAL_MS,
+      onWarning: this.#listeners.onWarning ?? (() => {}),
+    };
+    const { session, host } = await latestPrimary(
+      hosts.map(async (each) => ({ session: await Session.open(each, options), host: each })),
+    );
     try {
-      const first = await Promise.any(attempts);
-      for (const attempt of attempts) {
-        attempt.then(
-          (session) => session !== first && session.destroy(),
-          () => {},
-        );
-      }
-      return first;
+      await this.#listeners.welcome?.(session, () => Session.open(host, options));
+      return session;
     } catch (error) {
-      throw inOne((error as AggregateError).errors);
+      session.destroy();
+      throw inOne([error as Error]);
     }
   }
+}
+
+/** Waits for the other hosts for OTHERS_MS once one has answered, and closes the sessions that are not used. */
+async function latestPrimary<Opened extends { readonly session: Session }>(
+  attempts: readonly Promise<Opened>[],
+): Promise<Opened> {
+  const opened: Opened[] = [];
+  let chosen: Opened | undefined;
+  for (const attempt of attempts) {
+    attempt.then(
+      (each) => (chosen === undefined ? opened.push(each) : each.session.destroy()),
+      () => {},
+    );
+  }
+  try {
+    await Promise.any(attempts);
+  } catch (error) {
+    throw inOne((error as AggregateError).errors);
+  }
+  if (attempts.length > 1)
+    await withTimeout(OTHERS_MS, () => Promise.allSettled(attempts)).catch(() => {});
+  const timelineOf = ({ session }: Opened) => session.server?.timeline ?? 0;
+  chosen = opened.reduce((best, each) => (timelineOf(each) > timelineOf(best) ? each : best));
+  for (const each of opened) if (each !== chosen) each.session.destroy();
+  return chosen;
 }
 
 /**
@@ -130,12 +150,10 @@ function inOne(errors: readonly Error[]): Error {
   const bug = errors.find((error) => !isExpected(error));
   if (bug !== undefined) return bug;
   const reasons = [...new Set(errors.map(({ message }) => message))];
-  const isUnreachable = errors.some(
-    (error) => error instanceof StoreUnavailable && error.fault === 'unreachable',
+  const faults = errors.map((error) =>
+    error instanceof StoreUnavailable ? error.fault : 'failed',
   );
-  const [first] = errors;
-  const other = first instanceof StoreUnavailable ? first.fault : 'failed';
-  const fault = isUnreachable ? 'unreachable' : other;
+  const fault = faults.includes('unreachable') ? 'unreachable' : faults[0]!;
   return new StoreUnavailable(reasons.join('; '), fault, { cause: errors[0] });
 }
 

@@ -14,6 +14,11 @@ export function sqlState(error: unknown): string | undefined {
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
 }
 
+/** Whether a prepared statement cannot be used any more, since a migration has changed the type of a column: "cached plan must not change result type". */
+export function isOfFormerSchema(error: unknown): boolean {
+  return (error as { routine?: string }).routine === 'RevalidateCachedQuery';
+}
+
 /** Returns the message of a driver error. An AggregateError of several attempts has no message of its own. */
 function messageOf(error: unknown): string {
   if (error instanceof AggregateError) return messageOf(error.errors[0]);
@@ -68,13 +73,17 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   XX002: 'damaged',
 };
 
+/** A quota (EDQUOT) or a limit of the size of a file (EFBIG) has no code of its own: an internal error while a file grows. */
+const EXTENDING = /^md(?:zero)?extend/;
+
 function faultOf(error: unknown, message: string): Fault {
   // The driver's own messages have no code.
   if (/^Query read timeout/.test(message)) return 'slow';
   if (/^timeout expired|^Connection terminated|^Client /.test(message)) return 'unreachable';
-  const { code = '' } = (error instanceof AggregateError ? error.errors[0] : error) as {
-    code?: string;
-  };
+  const { code = '', routine = '' } = (
+    error instanceof AggregateError ? error.errors[0] : error
+  ) as { code?: string; routine?: string };
+  if (code === 'XX000' && EXTENDING.test(routine)) return 'full';
   if (/^E[A-Z_]+$/.test(code)) return 'unreachable';
   return FAULTS[code] ?? FAULTS[code.slice(0, 3)] ?? FAULTS[code.slice(0, 2)] ?? 'failed';
 }

@@ -26,7 +26,7 @@ const INDEX =
 
 /** Statements that lock a table, each at the beginning of a line. */
 const LOCKING: readonly (readonly [RegExp, TableLock['mode']])[] = [
-  [/^(?:ALTER|DROP) TABLE (?:IF EXISTS )?(\w+)/gm, 'ACCESS EXCLUSIVE'],
+  [/^(?:ALTER|DROP|LOCK) TABLE (?:IF EXISTS )?(\w+)/gm, 'ACCESS EXCLUSIVE'],
   [/^CREATE (?:CONSTRAINT )?TRIGGER [^;]*? ON (\w+)/gm, 'SHARE ROW EXCLUSIVE'],
   [/^(?:UPDATE|DELETE FROM|INSERT INTO) (\w+)/gm, 'ROW EXCLUSIVE'],
 ];

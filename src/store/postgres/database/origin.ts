@@ -1,39 +1,48 @@
 import { ALL_IDS, leapAbove } from '../../../domain/ids.ts';
 import type { OrderId } from '../../../domain/order.ts';
+import type { PostgresServer } from '../../open-options.ts';
 import { StoreUnavailable } from '../../store.ts';
 import { type Column, text } from '../../tables/session.ts';
-import { INSUFFICIENT_PRIVILEGE, sqlState } from './errors.ts';
 import type { Session } from './session.ts';
 
-/** Finds the latest primary among the servers that a node is connected to: every promotion of a standby starts a new timeline. */
+/** What a server is compared by; see PostgresServer. */
+type Place = Pick<PostgresServer, 'address' | 'timeline' | 'system'>;
+
+/**
+ * Finds the latest primary among the servers that a node is connected to: every promotion of a standby begins a new timeline. Timelines of
+ * different systems are not compared: an upgrade by pg_upgrade, and a dump in a new server, begin at 1.
+ */
 export class Timelines<Connection extends { readonly isLost: boolean }> {
-  readonly #timelines = new Map<Connection, number>();
-  #latest = 0;
+  readonly #places = new Map<Connection, Place>();
+  /** The highest timeline of each system. */
+  readonly #latest = new Map<string | undefined, number>();
 
   /**
-   * Adds a connection to a server on a timeline.
-   * @returns the connections to servers on earlier timelines, which are forgotten
-   * @throws StoreUnavailable if a server on a later timeline was seen before
+   * Adds a connection to a server.
+   * @returns the connections to servers on earlier timelines, or of other systems, which are forgotten
+   * @throws StoreUnavailable if a server of the same system on a later timeline was seen before
    */
-  admit(connection: Connection, timeline: number): readonly Connection[] {
-    if (timeline < this.#latest) {
-      throw new StoreUnavailable(
-        'PostgreSQL: this server was superseded by another one',
-        'unreachable',
-      );
+  admit(connection: Connection, place: Place): readonly Connection[] {
+    const { system, timeline = 0 } = place;
+    const latest = this.#latest.get(system) ?? 0;
+    if (timeline < latest) throw superseded(place, latest);
+    this.#latest.set(system, timeline);
+    const isFormer = (own: Place) => own.system !== system || (own.timeline ?? 0) < timeline;
+    const former = [...this.#places].filter(([, own]) => isFormer(own)).map(([each]) => each);
+    for (const each of this.#places.keys()) {
+      if (each.isLost || former.includes(each)) this.#places.delete(each);
     }
-    this.#latest = timeline;
-    const superseded = [...this.#timelines].filter(([, own]) => own < timeline);
-    for (const [each, own] of this.#timelines) {
-      if (own < timeline || each.isLost) this.#timelines.delete(each);
-    }
-    this.#timelines.set(connection, timeline);
-    return superseded.map(([each]) => each);
+    this.#places.set(connection, place);
+    return former;
   }
+}
 
-  of(connection: Connection): number | undefined {
-    return this.#timelines.get(connection);
-  }
+function superseded({ address, timeline = 0 }: Place, latest: number): StoreUnavailable {
+  return new StoreUnavailable(
+    `PostgreSQL: ${address} was superseded: it has timeline ${timeline}, and a server with timeline ${latest} was in use before, so it may lack ` +
+      'acknowledged changes. If that server was discarded on purpose, restart all nodes ("A server that was superseded" in docs/postgresql-failover.md)',
+    'superseded',
+  );
 }
 
 /** Verifies, across all connections of a node, that they use the same store and the latest primary. */
@@ -50,8 +59,7 @@ export class Origin {
    * @throws StoreUnavailable
    */
   async confirm(session: Session): Promise<void> {
-    const superseded = this.#timelines.admit(session, await timelineOf(session));
-    for (const each of superseded) each.destroy();
+    for (const each of this.#timelines.admit(session, session.server!)) each.destroy();
     const [row] = await session.query('SELECT environment FROM store');
     if (row !== undefined) this.#expectEnvironment(text(row[0]));
   }
@@ -62,10 +70,9 @@ export class Origin {
    * @throws StoreUnavailable
    */
   async confirmIds(session: Session): Promise<void> {
-    const server = await columnOf(session, 'SELECT system_identifier FROM pg_control_system()');
-    const tables = await columnOf(session, TABLES);
-    const timeline = this.#timelines.of(session) || undefined;
-    await recordOrigin(session, [server, tables, timeline]);
+    const { system, timeline } = session.server!;
+    const [row] = await session.query(TABLES);
+    await recordOrigin(session, [system, row![0], timeline]);
     await reserveAbove(session, this.#highestGiven);
   }
 
@@ -91,7 +98,7 @@ export class Origin {
  */
 async function recordOrigin(
   session: Session,
-  parts: readonly (Column | undefined)[],
+  parts: readonly (Column | number | undefined)[],
 ): Promise<void> {
   const [row] = await session.query('SELECT origin FROM store');
   const before = text(row?.[0]) ?? '';
@@ -117,24 +124,6 @@ async function reserveAbove(session: Session, given: OrderId): Promise<void> {
   const end = leapAbove({ ...ALL_IDS, highest: given });
   await session.write(SQL.reserveIds, [end, given]);
 }
-
-/** Returns the WAL timeline of the server, or 0 if the role has no permission to read it. */
-async function timelineOf(session: Session): Promise<number> {
-  return Number((await columnOf(session, TIMELINE)) ?? 0);
-}
-
-/** Returns the value of a statement; undefined if the role has no permission. */
-async function columnOf(session: Session, sql: string): Promise<Column | undefined> {
-  try {
-    const [row] = await session.query(sql);
-    return row![0];
-  } catch (error) {
-    if (sqlState(error) === INSUFFICIENT_PRIVILEGE) return undefined;
-    throw error;
-  }
-}
-
-const TIMELINE = `SELECT ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint`;
 
 /** The numbers change if the tables are made again, emptied and refilled, or in another database. */
 const TABLES = `SELECT oid || '.' || 'store'::regclass::oid || '.' || pg_relation_filenode('store')

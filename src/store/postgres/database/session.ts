@@ -1,9 +1,10 @@
 import { hostname } from 'node:os';
 import { Client, type ClientConfig, type QueryArrayResult, type QueryConfig } from 'pg';
+import type { PostgresServer, PostgresWarning } from '../../open-options.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import type { Column, Row, Session as TableSession, Value } from '../../tables/session.ts';
 import type { Host } from './address.ts';
-import { unavailable } from './errors.ts';
+import { INSUFFICIENT_PRIVILEGE, isOfFormerSchema, sqlState, unavailable } from './errors.ts';
 import { APPLY_SESSION_SETTINGS } from './session-settings.ts';
 import { expectOnPrimary, ON_STANDBY } from './standby.ts';
 import type { TimeLimits } from './time-limits.ts';
@@ -15,8 +16,6 @@ const GRACE_MS = 1_000;
 const OLDEST_SERVER = 140_000;
 /** How many reads of a new session the primary must answer: a proxy can choose another server for each. */
 const READS_TRIED = 4;
-
-const SUCCESSFUL = '00000';
 
 /** Default application_name in pg_stat_activity; PostgreSQL truncates names to 63 bytes. */
 const APPLICATION = `store-orders ${hostname()}/${process.pid}`.slice(0, 63);
@@ -43,6 +42,16 @@ function prepared(sql: string, values: readonly Value[]): QueryConfig {
   return { name, text: sql, values: [...values] };
 }
 
+export interface SessionOptions {
+  readonly limits: TimeLimits;
+  /** Limit in milliseconds for connecting, and again for setting up the session. */
+  readonly connectMs: number;
+  /** Whether a standby will do, for reading about the server itself; not by default. */
+  readonly mayBeStandby?: boolean;
+  /** Called with warnings, except that a standby has not confirmed a commit. */
+  readonly onWarning: (warning: PostgresWarning) => void;
+}
+
 /**
  * One physical connection. Statements are pipelined: they can be sent before earlier ones are answered, and are
  * answered in order.
@@ -51,41 +60,41 @@ export class Session implements TableSession {
   readonly engine = 'postgresql';
   readonly #client: Client;
   #isLost = false;
-  #hasWarned = false;
-  /** Host and version of the server. */
-  server: { readonly host: string; readonly version: string } | undefined;
+  #isUnconfirmed = false;
+  /** The server; undefined until the session is set up. */
+  server: PostgresServer | undefined;
   /** Called when the connection is lost or closed. */
   onLost = () => {};
 
-  private constructor(client: Client) {
+  private constructor(client: Client, onWarning: SessionOptions['onWarning']) {
     this.#client = client;
     client.on('error', () => this.destroy());
     client.on('end', () => this.destroy());
-    client.on('notice', ({ code }) => {
-      if (code !== SUCCESSFUL) this.#hasWarned = true;
+    client.on('notice', ({ severity, routine, message = '' }) => {
+      if (severity !== 'WARNING') return;
+      if (isAboutStandby(routine)) this.#isUnconfirmed = true;
+      else onWarning({ routine: routine!, message });
     });
   }
 
   /**
    * Connects to one host, which must be a primary.
-   * @param connectMs limit for connecting, and again for setting up the session
    * @throws StoreUnavailable, StoreNotUsable
    */
-  static async open(host: Host, limits: TimeLimits, connectMs: number): Promise<Session> {
+  static async open(host: Host, options: SessionOptions): Promise<Session> {
     try {
-      return await Session.#open(host.config(), limits, connectMs);
+      return await Session.#open(host.config(), options);
     } catch (error) {
       // The driver reports this without an error code.
       const hasNoTls = /does not support SSL/.test((error as Error).message);
       if (!hasNoTls || host.fallback === undefined) throw error;
-      return Session.#open(host.fallback(), limits, connectMs);
+      return Session.#open(host.fallback(), options);
     }
   }
 
   static async #open(
     config: ClientConfig,
-    limits: TimeLimits,
-    connectMs: number,
+    { limits, connectMs, onWarning, mayBeStandby = false }: SessionOptions,
   ): Promise<Session> {
     const session = new Session(
       new Client({
@@ -97,10 +106,11 @@ export class Session implements TableSession {
         pipeline: true,
         types: { getTypeParser: (type: number) => PARSERS[type] ?? asText },
       }),
+      onWarning,
     );
     try {
       await session.#client.connect();
-      await session.#setUp(limits, connectMs);
+      await session.#setUp(limits, connectMs, mayBeStandby);
       return session;
     } catch (error) {
       session.destroy();
@@ -109,21 +119,31 @@ export class Session implements TableSession {
     }
   }
 
-  async #setUp(limits: TimeLimits, withinMs: number): Promise<void> {
+  async #setUp(limits: TimeLimits, withinMs: number, mayBeStandby: boolean): Promise<void> {
     const { lock, statement, idleInTransaction, transaction } = limits;
     const values = [lock, statement, idleInTransaction, transaction];
-    const [{ rows }, ...readers] = await Promise.all([
+    const [{ rows }, timeline, system, ...readers] = await Promise.all([
       this.#send({ text: SET_UP, values: values.map(String), query_timeout: withinMs }),
+      this.#columnIfPermitted(TIMELINE, withinMs),
+      this.#columnIfPermitted(SYSTEM, withinMs),
       ...Array.from({ length: READS_TRIED }, () =>
         this.#send({ text: `SELECT ${ON_STANDBY}`, query_timeout: withinMs }),
       ),
     ]);
-    const [isStandby, version, encoding] = rows[0] as unknown as Row;
-    if (isStandby === 1n) {
+    const [isStandby, version, encoding, address] = rows[0] as unknown as Row;
+    if (isStandby === 1n && !mayBeStandby) {
       throw new StoreUnavailable('PostgreSQL: this server is a standby', 'unreachable');
     }
-    for (const { rows: answer } of readers) expectOnPrimary((answer[0] as unknown as Row)[0]);
-    this.server = { host: this.#client.host, version: version as string };
+    for (const { rows: answer } of mayBeStandby ? [] : readers) {
+      expectOnPrimary((answer[0] as unknown as Row)[0]);
+    }
+    this.server = {
+      host: this.#client.host,
+      address: (address as string | null) ?? this.#client.host,
+      version: version as string,
+      timeline: timeline == null ? undefined : Number(timeline),
+      system: system as string | undefined,
+    };
     if (Number(version) < OLDEST_SERVER) {
       throw new StoreNotUsable(
         `it is PostgreSQL ${version}; ${OLDEST_SERVER} (14) or newer is needed`,
@@ -131,6 +151,16 @@ export class Session implements TableSession {
     }
     if (encoding !== 'UTF8') {
       throw new StoreNotUsable(`its encoding is ${encoding}; create it with ENCODING 'UTF8'`);
+    }
+  }
+
+  /** Returns the value of a statement; undefined if the role has no permission. */
+  async #columnIfPermitted(text: string, withinMs: number): Promise<Column | undefined> {
+    try {
+      return ((await this.#send({ text, query_timeout: withinMs })).rows[0] as unknown as Row)[0];
+    } catch (error) {
+      if (sqlState(error) === INSUFFICIENT_PRIVILEGE) return undefined;
+      throw error;
     }
   }
 
@@ -190,12 +220,12 @@ export class Session implements TableSession {
    * read that commit.
    */
   async #sendDurable(statement: QueryConfig): Promise<QueryArrayResult> {
-    this.#hasWarned = false;
+    this.#isUnconfirmed = false;
     const result = await this.#send(statement);
     if (result.command === 'ROLLBACK') {
       throw new StoreUnavailable('PostgreSQL: the transaction had failed', 'failed');
     }
-    if (this.#hasWarned) {
+    if (this.#isUnconfirmed) {
       this.destroy();
       throw new StoreUnavailable('PostgreSQL: no standby has confirmed the commit', 'slow');
     }
@@ -210,6 +240,8 @@ export class Session implements TableSession {
       });
       return Array.isArray(result) ? result.at(-1)! : result;
     } catch (error) {
+      // A new session prepares its statements anew.
+      if (isOfFormerSchema(error)) this.destroy();
       throw unavailable(error);
     }
   }
@@ -237,7 +269,18 @@ export class Session implements TableSession {
 
 /** Sets up a session; see SESSION_SETTINGS. */
 const SET_UP = `SELECT pg_is_in_recovery(), current_setting('server_version_num'), current_setting('server_encoding'),
-    ${APPLY_SESSION_SETTINGS}`;
+    host(inet_server_addr()) || ':' || inet_server_port(), ${APPLY_SESSION_SETTINGS}`;
+
+/** A standby has no position of its own in the log. */
+const TIMELINE = `SELECT CASE WHEN NOT pg_is_in_recovery()
+    THEN ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint END`;
+
+const SYSTEM = 'SELECT system_identifier::text FROM pg_control_system()';
+
+/** Whether a warning of this function of PostgreSQL means that no standby has confirmed a commit. One without a function may mean it. */
+function isAboutStandby(routine: string | undefined): boolean {
+  return routine === undefined || routine === 'SyncRepWaitForLSN';
+}
 
 /** Begins a read-only transaction whose statements all read the same snapshot, until COMMIT. */
 export const BEGIN_SNAPSHOT = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';

@@ -39,11 +39,15 @@ const LARGEST = `SELECT kind, max(transactions) FROM (${HELD}) AS held GROUP BY 
 const NAMED = `SELECT name, transactions FROM (${HELD}) AS held WHERE transactions > $1
   ORDER BY transactions DESC LIMIT $2`;
 
+/** The age of the oldest id in any database, since the server stops for all of them: of a transaction, or of several that lock the same row. */
+export const OLDEST_TRANSACTION_AGE =
+  '(SELECT max(greatest(age(datfrozenxid), mxid_age(datminmxid))) FROM pg_database)';
+
+const SIZES = `SELECT pg_database_size(current_database()), ${OLDEST_TRANSACTION_AGE}`;
+
 /** Returns the size of the database, and the holders of old snapshots. The sizes of log and disk are unknown here. */
 export async function readSizes(session: Session): Promise<StoreSizes> {
-  const [[row], heldBack] = await Promise.all([
-    session.query('SELECT pg_database_size(current_database())'),
-    readHeldBack(session),
-  ]);
-  return { database: Number(row![0]), heldBack };
+  const [[row], heldBack] = await Promise.all([session.query(SIZES), readHeldBack(session)]);
+  const [database, oldestTransactionAge] = row!.map(Number);
+  return { database: database!, heldBack, oldestTransactionAge: oldestTransactionAge! };
 }

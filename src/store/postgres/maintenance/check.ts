@@ -29,7 +29,7 @@ export async function checkPostgres(url: string, options: StoreCheck = {}): Prom
   });
   try {
     const [store] = await session.query(STORE);
-    const [environment, movedTo, bytes, ...numbers] = requireStoreRow(store);
+    const [identity, environment, movedTo, bytes, ...numbers] = requireStoreRow(store);
     const [revision, pending, shipped, cancelled] = numbers as [bigint, bigint, bigint, bigint];
     const isCurrent = schema!.has === schema!.knows;
     const differences = isCurrent
@@ -57,6 +57,7 @@ export async function checkPostgres(url: string, options: StoreCheck = {}): Prom
     return {
       schema: schema!,
       schemaDifferences: differences,
+      identity: text(identity),
       environment: text(environment) as Environment | undefined,
       movedTo: text(movedTo),
       isSample,
@@ -72,6 +73,6 @@ export async function checkPostgres(url: string, options: StoreCheck = {}): Prom
 }
 
 /** Through to_jsonb, since older schemas lack some of the columns. */
-const STORE = `SELECT to_jsonb(store) ->> 'environment', to_jsonb(store) ->> 'moved_to', to_jsonb(store) ->> 'head',
-    revision, pending, shipped, cancelled
+const STORE = `SELECT to_jsonb(store) ->> 'identity', to_jsonb(store) ->> 'environment', to_jsonb(store) ->> 'moved_to',
+    to_jsonb(store) ->> 'head', revision, pending, shipped, cancelled
   FROM store`;

@@ -3,10 +3,12 @@ import { type Finding, inMs, medianMs, ok, problem, warning } from '../../diagno
 import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import { TABLES } from '../../tables/copied.ts';
 import type { Column } from '../../tables/session.ts';
+import { collationProblem } from '../database/collation.ts';
 import { newSession } from '../database/connection.ts';
 import type { Session } from '../database/session.ts';
-import { oldSnapshots } from '../database/snapshots.ts';
+import { OLDEST_TRANSACTION_AGE, oldSnapshots } from '../database/snapshots.ts';
 import { COMMAND } from '../database/time-limits.ts';
+import { hostsOf } from './hosts.ts';
 
 /** A request makes up to four round trips one after another. */
 const SLOW_ROUND_TRIP_MS = 5;
@@ -15,8 +17,16 @@ const SLOW_COMMIT_MS = 20;
 /** A node has four connections, and commands have their own. */
 const FEWEST_CONNECTIONS = 8;
 
-/** Checks the server of a database, and the duration of a round trip and a commit. Changes no table. */
+/** Transactions since the oldest id in use; PostgreSQL freezes ids by itself from 200 million on, and stops at about 2 billion. */
+const OLD_TRANSACTION = 1_000_000_000;
+
+/** Checks the servers of a database, and the duration of a round trip and a commit. Changes no table. */
 export async function diagnosePostgres(url: string): Promise<Finding[]> {
+  const hosts = await hostsOf(url);
+  return [...hosts, ...(await diagnosePrimary(url))];
+}
+
+async function diagnosePrimary(url: string): Promise<Finding[]> {
   let session: Session;
   try {
     session = await newSession(url, COMMAND);
@@ -30,10 +40,13 @@ export async function diagnosePostgres(url: string): Promise<Finding[]> {
       await roundTrip(session, settings.version),
       ...durabilityOf(settings),
       await commitCost(session),
+      await diskOf(session),
       clockOf(settings.now),
       connectionsOf(settings),
       await snapshotsOf(session),
+      transactionsOf(settings),
       ...(await rightsOf(session)),
+      ...(await collationOf(session)),
     ];
   } finally {
     session.destroy();
@@ -46,24 +59,26 @@ interface Settings {
   readonly version: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
+  readonly oldestTransactionAge: number;
   /** Free connections of the server, of the role and of the database; null without a limit. */
   readonly free: readonly (Column | undefined)[];
 }
 
 async function settingsOf(session: Session): Promise<Settings> {
   const [row] = await session.query(SETTINGS);
-  const [fsync, fullPageWrites, version, now, ...free] = row!;
+  const [fsync, fullPageWrites, version, now, oldestTransactionAge, ...free] = row!;
   return {
     fsync: fsync as string,
     fullPageWrites: fullPageWrites as string,
     version: version as string,
     now: Number(now),
+    oldestTransactionAge: Number(oldestTransactionAge),
     free,
   };
 }
 
 const SETTINGS = `SELECT current_setting('fsync'), current_setting('full_page_writes'),
-  current_setting('server_version'), round(extract(epoch FROM clock_timestamp()) * 1000),
+  current_setting('server_version'), round(extract(epoch FROM clock_timestamp()) * 1000), ${OLDEST_TRANSACTION_AGE},
   current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
     - (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
   (SELECT nullif(rolconnlimit, -1) - (SELECT count(*) FROM pg_stat_activity WHERE usename = current_user)
@@ -73,7 +88,9 @@ const SETTINGS = `SELECT current_setting('fsync'), current_setting('full_page_wr
 
 async function roundTrip(session: Session, version: string): Promise<Finding> {
   const ms = await medianMs(() => session.query('SELECT'));
-  const found = `PostgreSQL ${version} at ${session.server!.host}; a round trip takes ${inMs(ms)}`;
+  const { address, timeline } = session.server!;
+  const place = timeline === undefined ? address : `${address}, timeline ${timeline}`;
+  const found = `PostgreSQL ${version} at ${place}; a round trip takes ${inMs(ms)}`;
   if (ms < SLOW_ROUND_TRIP_MS) return ok('database', found);
   return warning('database', found, 'run the nodes near the server');
 }
@@ -97,6 +114,35 @@ async function commitCost(session: Session): Promise<Finding> {
   } catch (error) {
     return ok('durability', `a commit was not measured: ${(error as Error).message}`);
   }
+}
+
+/** Writes pages that need space on the disk, in a transaction that is rolled back: what fits into allocated space shows nothing. */
+async function diskOf(session: Session): Promise<Finding> {
+  try {
+    await session.run(`BEGIN; ${TABLESPACE}; ${FILL}; ROLLBACK`);
+    return ok('disk', 'a table can grow');
+  } catch (error) {
+    await session.run('ROLLBACK');
+    const { fault, message } = error as StoreUnavailable;
+    if (fault === 'full') return problem('disk', message, 'free space on the disk of the server');
+    return ok('disk', `whether a table can grow was not tried: ${message}`);
+  }
+}
+
+/** The table is made where that of the orders is. */
+const TABLESPACE = `SELECT set_config('temp_tablespaces', coalesce((SELECT spcname FROM pg_class
+    JOIN pg_tablespace ON pg_tablespace.oid = reltablespace WHERE pg_class.oid = to_regclass('orders')), ''), true)`;
+
+/** 1 MiB, in rows that are too short to be compressed. */
+const FILL = `CREATE TEMPORARY TABLE store_orders_fill ON COMMIT DROP AS
+    SELECT repeat(md5(part::text), 59) AS filler FROM generate_series(1, 512) AS part`;
+
+function transactionsOf({ oldestTransactionAge: age }: Settings): Finding {
+  const found = `the oldest transaction id in use is ${age} transactions old`;
+  if (age < OLD_TRANSACTION) return ok('transactions', found);
+  const advice =
+    'PostgreSQL refuses all writes at about 2 billion: end what keeps an old snapshot, then run VACUUM in the oldest database (pg_database.datfrozenxid)';
+  return warning('transactions', found, advice);
 }
 
 function clockOf(serverNow: number): Finding {
@@ -151,6 +197,11 @@ async function rightsOf(session: Session): Promise<Finding[]> {
       ? 'the role lacks permission to write all tables'
       : 'the role lacks permission to create tables';
   return [problem('rights', found, 'see "Roles" in docs/postgresql.md')];
+}
+
+async function collationOf(session: Session): Promise<Finding[]> {
+  const wrong = await collationProblem(session);
+  return wrong === undefined ? [] : [problem('collation', wrong.found, wrong.advice)];
 }
 
 const RLS_ADVICE =

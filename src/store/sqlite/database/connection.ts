@@ -29,6 +29,14 @@ export function sqlitePath(url: string): string {
   return resolve(path.startsWith('//') ? path.slice(2) : path);
 }
 
+/** Files beside a database: SQLite applies or deletes them with it, and `-ids` is overwritten. */
+const BESIDE = /-(?:wal|shm|journal|ids)$/;
+
+/** Returns the database to which a file with the name of `path` belongs; undefined for other names. */
+export function databaseBeside(path: string): string | undefined {
+  return BESIDE.test(path) ? path.replace(BESIDE, '') : undefined;
+}
+
 /** Returns what is wrong with the path of a `sqlite:PATH` URL, or undefined. */
 export function sqlitePathProblem(url: string): string | undefined {
   const path = url.slice(SQLITE.length);
@@ -37,6 +45,10 @@ export function sqlitePathProblem(url: string): string | undefined {
     return 'must name a database file, such as sqlite:data/store-orders.db';
   }
   if (/[?#\0]/.test(path)) return 'must be a plain path, without parameters';
+  const beside = databaseBeside(path);
+  if (beside !== undefined && existsSync(beside)) {
+    return `must not name a file that belongs to the database ${beside}`;
+  }
   if (!path.startsWith('~')) return undefined;
   if (!path.startsWith('~/')) {
     return existsSync(path)

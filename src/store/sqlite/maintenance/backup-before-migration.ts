@@ -7,7 +7,7 @@ import { isBusy, storeError } from '../database/errors.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
 import { timeForName } from './backup.ts';
 import { backupInThread } from './backup-in-thread.ts';
-import { pathDigest } from './backup-rotation.ts';
+import { storeDigest } from './backup-rotation.ts';
 
 /** How long to wait while another process prevents reading. */
 const BUSY_MS = 1_000;
@@ -24,7 +24,7 @@ export async function backupBeforeMigration(
   if (has === 0 || has === KNOWN_MIGRATIONS) return;
   // Several stores can share a folder of backups.
   const store =
-    backupFolder === undefined ? basename(path) : `${basename(path)}-${pathDigest(path)}`;
+    backupFolder === undefined ? basename(path) : `${basename(path)}-${storeDigest(path)}`;
   const name = `${store}.schema-${has}-${timeForName()}.db`;
   const target = join(backupFolder ?? dirname(resolve(path)), name);
   try {

@@ -3,7 +3,8 @@ import { readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Backup, LatestBackup, Rotated, Rotation } from '../../backups.ts';
-import { isBusy } from '../database/errors.ts';
+import { readableLocation, readDatabase } from '../database/connection.ts';
+import { isBusy, withOpenErrors } from '../database/errors.ts';
 import { copySqlite, expectFolder, makeBackup, partialsIn, timeForName } from './backup.ts';
 
 /** A backup that is dated later than this from now has the time of a wrong clock: it is ignored, and not deleted. */
@@ -54,14 +55,26 @@ async function make(path: string, { folder, keep }: Rotation): Promise<Backup> {
   return made;
 }
 
-/** store-orders-3f0a94e1-2026-11-22T10-00-00-000Z.db; the digits are of the path, so that several stores can share a folder. */
+/** store-orders-3f0a94e1-2026-11-22T10-00-00-000Z.db; see `storeDigest`. */
 function prefixOf(path: string): string {
-  return `store-orders-${pathDigest(path)}-`;
+  return `store-orders-${storeDigest(path)}-`;
 }
 
-/** Distinguishes the backups of several stores in one folder. */
-export function pathDigest(path: string): string {
-  return createHash('sha256').update(realpathSync(path)).digest('hex').slice(0, 8);
+/**
+ * Distinguishes the backups of several stores in one folder: by path, since a file can be copied, and by the identity of the store, since the
+ * stores of several containers have the same path.
+ * @throws StoreNotUsable
+ */
+export function storeDigest(path: string): string {
+  const row = withOpenErrors(path, () =>
+    readDatabase(readableLocation(path), (db) => db.prepare('SELECT * FROM store').get()),
+  );
+  // Stores of 1.0.0 have an id, which their backups do not keep.
+  const identity = row?.identity ?? row?.id ?? '';
+  return createHash('sha256')
+    .update(`${realpathSync(path)}${identity}`)
+    .digest('hex')
+    .slice(0, 8);
 }
 
 /** The time of `timeForName`, in parts. */

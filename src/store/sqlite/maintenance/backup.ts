@@ -17,6 +17,7 @@ import { StoreNotUsable } from '../../store.ts';
 import type { Findings } from '../../tables/consistency.ts';
 import { COPY_NOT_COMPLETE } from '../../tables/store-row.ts';
 import {
+  databaseBeside,
   fileIdentity,
   makeFile,
   makeFolder,
@@ -42,6 +43,12 @@ export async function makeBackup(
 ): Promise<Backup> {
   const folder = dirname(target);
   if (existsSync(target)) throw new StoreNotUsable(`${target} already exists`);
+  const beside = databaseBeside(target);
+  if (beside !== undefined) {
+    throw new StoreNotUsable(
+      `${target} would be deleted as a file of the database ${beside}; use another name`,
+    );
+  }
   expectFolder(folder);
   const leftovers = partialsIn(folder);
   let findings: Findings | undefined;

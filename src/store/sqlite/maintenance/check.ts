@@ -77,6 +77,7 @@ async function findingsOf(db: DatabaseSync, options: StoreCheck): Promise<Findin
   return {
     schema,
     schemaDifferences: differences,
+    identity: (store.identity ?? undefined) as string | undefined,
     environment: (store.environment ?? undefined) as Environment | undefined,
     movedTo: (store.moved_to ?? undefined) as string | undefined,
     isSample,

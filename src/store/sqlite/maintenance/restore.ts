@@ -36,11 +36,12 @@ import { beginHistory, freeIdsOf } from './reserved-ids.ts';
 export async function restoreSqlite(
   file: string,
   target: string,
-  { accept, action }: RestoreOptions,
+  { accept, action, mayBeAnother }: RestoreOptions,
 ): Promise<Restored> {
   const source = await checkSqlite(file, { isSample: true });
   expectSound(source, `${file} failed the check; nothing was restored`);
   accept(source);
+  const expectReplaceable = (old: DatabaseSync) => refuseOtherStore(old, source, mayBeAnother);
   const wasThere = existsSync(target);
   // Resolves symbolic links: otherwise the link would be replaced, and its target would stay in use.
   const path = wasThere ? realpathSync(target) : target;
@@ -51,7 +52,7 @@ export async function restoreSqlite(
   if (wasThere) {
     withOpenErrors(path, () => {
       expectOneName(path);
-      refuseOther(path, source);
+      refuseOther(path, expectReplaceable);
     });
   }
   let nextId: OrderId | undefined;
@@ -71,7 +72,11 @@ export async function restoreSqlite(
       if (!wasThere) closeSync(openSync(path, 'wx', 0o600));
       withOpenErrors(path, () =>
         withExclusiveLock(path, (old) => {
-          nextId = beginHistory(partial, old === undefined ? [] : idsGivenBy(old, source), action);
+          nextId = beginHistory(
+            partial,
+            old === undefined ? [] : idsGivenBy(old, expectReplaceable),
+            action,
+          );
           syncToDisk(partial);
           moveLogAside(path, kept);
           if (wasThere) keep(path, kept);
@@ -84,10 +89,10 @@ export async function restoreSqlite(
 }
 
 /** Returns the ids that the replaced database has assigned; none if they cannot be read. @throws StoreNotUsable if it must not be replaced */
-function idsGivenBy(old: DatabaseSync, source: Findings): FreeIds[] {
+function idsGivenBy(old: DatabaseSync, expectReplaceable: (old: DatabaseSync) => void): FreeIds[] {
   try {
     // It may have been moved while the backup was copied.
-    refuseOtherStore(old, source);
+    expectReplaceable(old);
     return [freeIdsOf(old)];
   } catch (error) {
     if (!isCorrupt(error)) throw error;
@@ -95,20 +100,28 @@ function idsGivenBy(old: DatabaseSync, source: Findings): FreeIds[] {
   }
 }
 
-/** Refuses to replace a database by mistake: one of another program, of another environment, or moved elsewhere. */
-function refuseOther(path: string, source: Findings): void {
+/** Refuses to replace a database by mistake: one of another program, store or environment, or moved elsewhere. */
+function refuseOther(path: string, expectReplaceable: (old: DatabaseSync) => void): void {
   try {
-    readDatabase(path, (db) => refuseOtherStore(db, source));
+    readDatabase(path, expectReplaceable);
   } catch (error) {
     // A corrupt database is a reason to restore, and may be replaced.
     if (!isCorrupt(error)) throw error;
   }
 }
 
-function refuseOtherStore(db: DatabaseSync, source: Findings): void {
+function refuseOtherStore(db: DatabaseSync, source: Findings, mayBeAnother: boolean): void {
   const isEmpty = missingMigrations(db).length === KNOWN_MIGRATIONS;
   const store = isEmpty ? undefined : db.prepare('SELECT * FROM store').get();
-  const { environment, moved_to: movedTo } = store ?? {};
+  const { identity, revision, environment, moved_to: movedTo } = store ?? {};
+  // A service that was started before the restore has made a store without orders.
+  const hasOrders = Number(revision ?? 0) > 0;
+  const isAnother = hasOrders && identity && source.identity && identity !== source.identity;
+  if (isAnother && !mayBeAnother) {
+    throw new StoreNotUsable(
+      `it is another store (${identity}) than that of the backup (${source.identity}); to replace its orders and keys nevertheless, use --another-store`,
+    );
+  }
   if (environment && source.environment && environment !== source.environment) {
     throw new StoreNotUsable(
       `it is for ${environment}, but the backup is for ${source.environment}`,

@@ -1,0 +1,1 @@
+-- Nothing to do: SQLite compares text by its bytes.

@@ -1,0 +1,3 @@
+-- Tells stores apart whose databases have the same address or path: 16 hexadecimal digits, made once and kept by copies, backups and restores.
+ALTER TABLE store ADD COLUMN identity text;
+UPDATE store SET identity = lower(hex(randomblob(8)));
