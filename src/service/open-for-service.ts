@@ -35,6 +35,7 @@ export async function openForService(
     onConnection: connectionLog(logger),
     onWarning: warningLog(logger),
     onWaiting,
+    onLost: (record) => logger.error({ record }, 'acknowledged changes are lost'),
     onBackup: (file, problems) =>
       logger.info({ file, problems }, 'made a backup before the migration'),
     ...(config.backups && { backupFolder: config.backups.folder }),
@@ -59,16 +60,16 @@ function connectionLog(logger: Logger): NonNullable<OpenOptions['onConnection']>
   };
 }
 
-/** The least time between two warnings of the same function of PostgreSQL; a trigger can raise one in each transaction. */
+/** The least time between two warnings of the same source: a trigger of PostgreSQL can raise one in each transaction. */
 const WARNED_EVERY_MS = 60_000;
 
 function warningLog(logger: Logger): NonNullable<OpenOptions['onWarning']> {
   const nextAt = new Map<string, number>();
-  return ({ routine, message }) => {
+  return ({ source, message }) => {
     const now = performance.now();
-    if (now < (nextAt.get(routine) ?? 0)) return;
-    nextAt.set(routine, now + WARNED_EVERY_MS);
-    logger.warn({ routine, warning: message }, 'PostgreSQL warns');
+    if (now < (nextAt.get(source) ?? 0)) return;
+    nextAt.set(source, now + WARNED_EVERY_MS);
+    logger.warn({ source, warning: message }, 'a warning of the database');
   };
 }
 

@@ -41,6 +41,9 @@ export interface History {
   /** Returns the latest records of operators' commands, up to `limit`, the latest first. */
   audit(limit: number): Promise<AuditRecord[]>;
 
+  /** Returns the records of changes that the store has lost, and that no operator has acknowledged, the oldest first. */
+  losses(): Promise<AuditRecord[]>;
+
   /** Returns the audit records of the given revisions, by revision; revisions not made by a command have none. */
   operators(revisions: readonly bigint[]): Promise<ReadonlyMap<bigint, AuditRecord>>;
 }

@@ -26,9 +26,10 @@ export interface PostgresServer {
   readonly system: string | undefined;
 }
 
-/** A warning of PostgreSQL: its function, and the text. */
-export interface PostgresWarning {
-  readonly routine: string;
+/** A warning about the database. */
+export interface DatabaseWarning {
+  /** The function of PostgreSQL that warns, or the name of a file. */
+  readonly source: string;
   readonly message: string;
 }
 
@@ -52,6 +53,7 @@ export interface OpenOptions {
   readonly currentUrl?: () => string;
   /** Called when a connection to a server is made, or one is lost. */
   readonly onConnection?: (what: string, server?: PostgresServer) => void;
-  /** Called with warnings of PostgreSQL, and the name of its function that warns. */
-  readonly onWarning?: (warning: PostgresWarning) => void;
+  /** Called with the record of changes that were acknowledged, and that the store does not have any more. */
+  readonly onLost?: (record: string) => void;
+  readonly onWarning?: (warning: DatabaseWarning) => void;
 }

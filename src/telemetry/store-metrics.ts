@@ -2,13 +2,16 @@ import { Gauge, type Registry } from '@prometheus-io/client';
 import { withTimeout } from '../concurrency.ts';
 import { idsLeft } from '../domain/ids.ts';
 import { ORDER_STATUSES } from '../domain/order.ts';
+import type { History } from '../store/history.ts';
 import { SNAPSHOT_HOLDERS, type Store, type StoreSizes, type StoreStatus } from '../store/store.ts';
 
 /** Timeout of a read of the store in a scrape. */
 const READ_WITHIN_MS = 1_000;
 
 /** Returns the store; undefined until it is open. */
-export type StoreSource = () => Pick<Store, 'status' | 'sizes' | 'engine'> | undefined;
+export type StoreSource = () =>
+  | (Pick<Store, 'status' | 'sizes' | 'engine'> & { readonly history: Pick<History, 'losses'> })
+  | undefined;
 
 export function registerStore(registry: Registry, database: string, store: StoreSource): void {
   const status = sharedRead(store, (opened) => opened.status());
@@ -43,6 +46,17 @@ export function registerStore(registry: Registry, database: string, store: Store
     name: 'store_orders_disk_free_bytes',
     help: 'Free space on the disk of an SQLite database.',
     size: 'free',
+  });
+  const losses = sharedRead(store, (opened) => opened.history.losses());
+  new Gauge({
+    name: 'store_orders_lost_histories',
+    help: 'Records of acknowledged changes that the store has lost, and that no operator has acknowledged.',
+    registers: [registry],
+    async collect() {
+      this.remove();
+      const found = await losses();
+      if (found !== undefined) this.set(found.length);
+    },
   });
   registerSize(registry, sizes, {
     name: 'store_orders_oldest_transaction_age',

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { eventually } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { NEEDS_NAMESPACES } from './needs.ts';
 import { run, serve } from './program.ts';
@@ -141,6 +142,28 @@ test('on a full disk lists succeed and cancels are 503, until there is space aga
     left,
     orders.filter(({ id }) => !statuses.has(id)),
   );
+});
+
+test('at the limit of the size of a file, as at a quota, the cause is a full disk, until the limit is raised', async (t) => {
+  const { call, child, database, stdout } = await serve(t, ['--sample', '500']);
+  const limit = (bytes: string) =>
+    spawnSync('prlimit', ['--pid', String(child.pid), `--fsize=${bytes}:unlimited`]);
+  if (limit('unlimited').status !== 0) return t.skip('prlimit is missing, or has no permission');
+  const pending = JSON.parse((await call('GET', ORDERS)).body)
+    .filter(({ complete }: { complete: boolean }) => !complete)
+    .map(({ id }: { id: number }) => id);
+  const log = statSync(`${database.slice('sqlite:'.length)}-wal`).size;
+  limit(String(log + 4_096));
+  const statuses: number[] = [];
+  for (const id of pending.slice(0, 20)) {
+    statuses.push((await call('DELETE', `${ORDERS}/${id}`)).status);
+  }
+  assert.equal(statuses.at(-1), 503);
+  assert.equal((await call('GET', ORDERS)).status, 200);
+  await eventually(async () => assert.match(stdout(), /"cause":"full"/));
+  assert.doesNotMatch(stdout(), /"cause":"failed"/);
+  limit('unlimited');
+  assert.equal((await call('DELETE', `${ORDERS}/${pending[19]}`)).status, 204);
 });
 
 /** Starts the service with its database on a 2 MiB disk in a mount namespace of its own. */

@@ -39,6 +39,9 @@ test('PostgreSQL errors are mapped to faults', () => {
   for (const [code, fault] of faults) {
     assert.equal(unavailable(Object.assign(new Error('x'), { code })).fault, fault, code);
   }
+  // A quota or a limit of the size of a file, while a table grows.
+  const quota = { code: 'XX000', routine: 'mdextend' };
+  assert.equal(unavailable(Object.assign(new Error('x'), quota)).fault, 'full');
   assert.equal(unavailable(new Error('Query read timeout')).fault, 'slow');
   assert.equal(unavailable(new Error('Connection terminated')).fault, 'unreachable');
 });

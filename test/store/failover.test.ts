@@ -111,8 +111,24 @@ test('of two primaries in a URL, the one that was promoted last is used, and doc
     const both = `${hosts[0]}: primary, timeline 1; ${hosts[1]}: standby, timeline 1, 0 s behind`;
     assert.deepEqual(await hostsOf(), { subject: 'hosts', level: 'ok', found: both });
   });
-  const before = await open(t, url);
-  await before.status();
+  const lost: string[] = [];
+  const node = await databaseAt(url).open({
+    ...({ create: false, purpose: 'service' } as const),
+    onLost: (record) => lost.push(record),
+  });
+  t.after(() => node.close());
+  await node.apply([place({ id: 7n, status: 'pending' })]);
+  await eventually(async () =>
+    assert.equal((await query(standby.url(), 'SELECT FROM orders WHERE id = 7')).length, 1),
+  );
+  await standby.admin("ALTER SYSTEM SET primary_conninfo = ''");
+  await standby.admin('SELECT pg_reload_conf()');
+  await eventually(async () =>
+    assert.deepEqual(await standby.admin('SELECT FROM pg_stat_wal_receiver'), []),
+  );
+  const kept = await node.status();
+  await node.apply([cancel(7n)]);
+  const last = await node.status();
   await standby.admin('SELECT pg_promote()');
   const found = await hostsOf();
   assert.equal(found?.level, 'problem');
@@ -125,4 +141,15 @@ test('of two primaries in a URL, the one that was promoted last is used, and doc
     assert.deepEqual([session.server!.address, session.server!.timeline], [hosts[1], 2]);
     await session.end();
   }
+  // The node, whose sessions at the old primary end, records what the new one lacks.
+  await primary.stop();
+  await eventually(() => node.apply([cancel(7n)]));
+  assert.equal(lost.length, 1);
+  assert.ok(
+    lost[0]!.startsWith(
+      `${last.revision}-${last.head} was acknowledged and is not in ${hosts[1]}, timeline 2, which was at ${kept.revision}-${kept.head} (of `,
+    ),
+    String(lost),
+  );
+  assert.equal((await node.history.losses()).length, 1);
 });

@@ -209,7 +209,7 @@ test('SQLite: a backup of an earlier release leaps when it is restored, migrated
     'DROP INDEX api_keys_by_former_digest',
     'ALTER TABLE api_keys DROP COLUMN former_digest',
     'ALTER TABLE api_keys DROP COLUMN former_until',
-    ...['reserved_id', 'last_id', 'origin', 'listed_at'].map(
+    ...['reserved_id', 'last_id', 'origin', 'listed_at', 'identity'].map(
       (column) => `ALTER TABLE store DROP COLUMN ${column}`,
     ),
     ...['audit', 'operator_revisions', 'changed_all', 'webhooks', 'webhook_lease'].map(

@@ -358,7 +358,7 @@ test('a warning of a trigger, or about ids of transactions, is passed on, and no
   const warnings: string[] = [];
   const store = await databaseAt(url).open({
     ...({ create: false, purpose: 'service' } as const),
-    onWarning: ({ routine, message }) => warnings.push(`${routine}: ${message}`),
+    onWarning: ({ source, message }) => warnings.push(`${source}: ${message}`),
   });
   t.after(() => store.close());
   const [outcome] = await store.apply([place(1n)]);

@@ -169,7 +169,7 @@ test('every alert has a summary, a description and a runbook in docs/', () => {
     assert.match(labels?.severity ?? '', /^(page|ticket)$/, alert);
     assert.ok(annotations?.summary && annotations.description, alert);
     const [page, anchor] = (annotations.runbook ?? '').split('#');
-    assert.match(page!, /^docs\/\w+\.md$/, alert);
+    assert.match(page!, /^docs\/[\w-]+\.md$/, alert);
     const anchors = anchorsOf(page!);
     assert.ok(anchor === undefined || anchors.includes(anchor), `${alert}: no heading #${anchor}`);
   }

@@ -29,7 +29,10 @@ test('every fault is exported from the start, at 0', async () => {
 test('metrics are served while the store is unavailable, without the number of orders', async () => {
   const status = () => Promise.reject(new StoreUnavailable('gone', 'unreachable'));
   const text = await made({
-    store: () => ({ status, sizes: status, engine: { name: 'sqlite', schema: 7 } }),
+    store: () => ({
+      ...{ status, sizes: status, history: { losses: status } },
+      engine: { name: 'sqlite', schema: 7 },
+    }),
   });
   assert.match(text, /^store_orders_schema_version\{engine="sqlite"\} 7$/m);
   assert.doesNotMatch(text, /^store_orders_(orders\{|ids_left )/m);
@@ -45,7 +48,10 @@ test('a scrape reads the status and the sizes of the store once each, and the ne
   const { registry } = createMetrics({
     environment: 'production',
     database: 'sqlite:test.db',
-    store: () => ({ status, sizes, engine: { name: 'sqlite', schema: 7 } }),
+    store: () => ({
+      ...{ status, sizes, history: { losses: async () => [] } },
+      engine: { name: 'sqlite', schema: 7 },
+    }),
     isReady: async () => true,
   });
   await registry.metrics();

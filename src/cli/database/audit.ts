@@ -1,9 +1,15 @@
 import type { Command } from 'commander';
 import { toJson } from '../../../protocol/exact-json.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import { operatorOf } from '../../store/audit.ts';
+import { ACKNOWLEDGED, actionOf, operatorOf } from '../../store/audit.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
-import { naturalNumber, rowsText, writeErr, writeOut } from '../terminal/terminal.ts';
+import {
+  CommandFailed,
+  naturalNumber,
+  rowsText,
+  writeErr,
+  writeOut,
+} from '../terminal/terminal.ts';
 
 const MAX_RECORDS = 1_000_000;
 /** Records in one write. */
@@ -12,6 +18,7 @@ const RECORDS_AT_ONCE = 1_000;
 interface AuditFlags extends DatabaseFlags {
   readonly limit: string;
   readonly ndjson?: true;
+  readonly acknowledge?: true;
 }
 
 export function auditCommand(): Command {
@@ -22,10 +29,25 @@ export function auditCommand(): Command {
   )
     .option('--limit <count>', 'number of latest records to show', '100')
     .option('--ndjson', 'print NDJSON, oldest record first')
+    .option(
+      '--acknowledge',
+      'record that lost changes are dealt with, which doctor and metrics report until then',
+    )
     .action(audit);
 }
 
+async function acknowledge(flags: DatabaseFlags): Promise<void> {
+  await withStore(flags, 'write', async (store) => {
+    const losses = await store.history.losses();
+    if (losses.length === 0) throw new CommandFailed('there is nothing to acknowledge');
+    const what = losses.map(({ id }) => id).join(', ');
+    await store.apply([{ type: 'audit', action: actionOf(ACKNOWLEDGED, `records ${what}`) }]);
+    for (const { what: record } of losses) writeErr(`Acknowledged: ${record}.`);
+  });
+}
+
 async function audit(flags: AuditFlags): Promise<void> {
+  if (flags.acknowledge) return acknowledge(flags);
   const limit = naturalNumber('--limit', flags.limit, MAX_RECORDS);
   const latest = await withStore(flags, 'read', (store) => store.history.audit(limit));
   const records = latest

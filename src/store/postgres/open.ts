@@ -7,7 +7,7 @@ import { InFlight } from '../in-flight.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
 import { type Store, StoreNotUsable, tooManyReads } from '../store.ts';
-import { readAudit, readOperators } from '../tables/audit.ts';
+import { readAudit, readLosses, readOperators } from '../tables/audit.ts';
 import { HEADS_NOT_COMPUTED, hasHeads, headsProgress } from '../tables/heads.ts';
 import { importProgress, readImports } from '../tables/imports.ts';
 import { keyNames, readKeys } from '../tables/keys.ts';
@@ -52,7 +52,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
   await prepareSchema(currentUrl(), options);
   const isService = options.purpose === 'service';
   const limits = isService ? SERVICE : COMMAND;
-  const origin = new Origin();
+  const origin = new Origin(options.onLost);
   const connect = (own: TimeLimits = limits, prepare = async (_: Session) => {}) =>
     new Connection(() => parseAddress(currentUrl()), own, {
       welcome: async (session, openAnother) => {
@@ -69,7 +69,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
   const reads = new ConcurrencyLimit(MAX_PAGES_AT_ONCE, tooManyReads);
   const counts = new ConcurrencyLimit(MAX_COUNTS_AT_ONCE, tooManyReads, COUNTS_WAITING);
   const writing = connect(isService ? SERVICE_WRITES : COMMAND, (each) => origin.confirmIds(each));
-  const writer = new Writer(writing, (id) => origin.gave(id));
+  const writer = new Writer(writing, origin);
   const operations = new InFlight();
   const read = <T>(use: (session: Session) => Promise<T>) =>
     operations.run(async () => use(await reading.session()));
@@ -86,6 +86,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     revisionAt: (time) => read((session) => readRevisionAt(session, time)),
     imports: () => read(readImports),
     importProgress: (source) => read((session) => importProgress(session, source)),
+    losses: () => read(readLosses),
     audit: (limit) => read((session) => readAudit(session, limit)),
     operators: (revisions) => read((session) => readOperators(session, revisions)),
   };

@@ -5,6 +5,7 @@ import type { CommandOf, OutcomeOf } from '../commands.ts';
 import { type OrderEvent, StoreUnavailable } from '../store.ts';
 import { findBulkRequests } from '../tables/bulk-requests.ts';
 import { findCancelUses } from '../tables/cancel-uses.ts';
+import { positionFromColumns } from '../tables/feed.ts';
 import { isLatestRun } from '../tables/imports.ts';
 import {
   eventFromRow,
@@ -138,7 +139,11 @@ async function tryToImportOrders(
   if (outcome.refusal !== undefined) return outcome;
   const claim = [source, run, freeIds.highest, orders.length];
   if (batch.changed.size === 0) await session.write(SQL.claim, claim);
-  else await session.write(SQL.claimAndWrite, [...changeValues(batch), ...claim, auditId]);
+  else {
+    const values = [...changeValues(batch), ...claim, auditId];
+    const [row] = await session.writeReturning(SQL.claimAndWrite, values);
+    if (row !== undefined) session.written = positionFromColumns(row);
+  }
   return outcome;
 }
 

@@ -3,6 +3,7 @@ import { digestOf } from '../../domain/heads.ts';
 import { PLACEMENT_KEPT_MS } from '../../domain/placement.ts';
 import { recordBulkRequests } from '../tables/bulk-requests.ts';
 import { recordCancelUses } from '../tables/cancel-uses.ts';
+import { positionFromColumns } from '../tables/feed.ts';
 import { recordPlacements } from '../tables/placements.ts';
 import type { Value } from '../tables/session.ts';
 import { storeNotHere } from '../tables/store-row.ts';
@@ -26,9 +27,10 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
           ...placementValues(batch),
         ]);
   if (row === undefined) throw storeNotHere();
+  session.written = positionFromColumns(row);
   await recordCancelUses(session, batch);
   await recordBulkRequests(session, batch);
-  return row[0] as bigint;
+  return session.written.revision;
 }
 
 /** Returns the first parameters of `writeStatement`. */
@@ -123,7 +125,7 @@ export function writeStatement(also?: WriteAlso): string {
           CASE WHEN e.position = cardinality($13::bigint[]) THEN turn.head END
         FROM turn, unnest($13::bigint[], $14::text[], $15::text[], $18::bigint[], $19::boolean[])
           WITH ORDINALITY AS e (id, type, by, ship_date_before, complete_before, position))${also?.parts ?? ''}
-      SELECT turn.revision, store_orders_expect_unchanged((SELECT count(*) FROM placed) +
+      SELECT turn.revision, turn.head, store_orders_expect_unchanged((SELECT count(*) FROM placed) +
         (SELECT count(*) FROM changed) = cardinality($4::bigint[])${also?.condition ?? ''}) FROM turn`;
 }
 

@@ -5,6 +5,7 @@ import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
 import { areForMovedStore, carryOut, carryOutOne, type OrderWrites } from '../tables/carry-out.ts';
 import { rechain } from './database/compute-heads.ts';
 import type { Connection } from './database/connection.ts';
+import type { Origin } from './database/origin.ts';
 import type { Session } from './database/session.ts';
 import { inTransaction, waitForStandby } from './database/transaction.ts';
 import { changeLockedOrders, changeOrders, importOrders } from './orders.ts';
@@ -13,23 +14,24 @@ import { changeLockedOrders, changeOrders, importOrders } from './orders.ts';
 export class Writer {
   readonly #connection: Connection;
   readonly #mutex = new Mutex();
-  readonly #onPlaced: (id: OrderId) => void;
+  readonly #origin: Origin;
   /** The session for which `waitForStandby` has succeeded. */
   #confirmed: Session | undefined;
 
-  /** @param onPlaced called with the id of each order that was placed under an idempotency key */
-  constructor(connection: Connection, onPlaced: (id: OrderId) => void) {
+  constructor(connection: Connection, origin: Origin) {
     this.#connection = connection;
-    this.#onPlaced = onPlaced;
+    this.#origin = origin;
   }
 
   /** See Store.apply. Calls are serialized, since a connection has one transaction at a time. */
   apply(commands: readonly StoreCommand[]): Promise<OutcomeOf<StoreCommand>[]> {
     return this.#mutex.run(async () => {
-      const outcomes = await applyCommands(await this.#session(), commands);
+      const session = await this.#session();
+      const outcomes = await applyCommands(session, commands);
       for (const outcome of outcomes) {
-        if (isPlaced(outcome)) this.#onPlaced(outcome.id);
+        if (isPlaced(outcome)) this.#origin.gave(outcome.id);
       }
+      this.#origin.acknowledged(session.written);
       return outcomes;
     });
   }

@@ -8,7 +8,7 @@ import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { MAX_PAGES_AT_ONCE } from '../pages.ts';
 import type { StoreSizes } from '../store.ts';
 import { type Store, tooManyReads } from '../store.ts';
-import { readAudit, readOperators } from '../tables/audit.ts';
+import { readAudit, readLosses, readOperators } from '../tables/audit.ts';
 import { importProgress, readImports } from '../tables/imports.ts';
 import { keyNames, readKeys } from '../tables/keys.ts';
 import { findPet } from '../tables/pets.ts';
@@ -81,14 +81,16 @@ async function startWriter(
   options: OpenOptions,
   onLoss: (error: Error) => void,
 ): Promise<WriterClient> {
-  const { create, purpose, onMigrated, onWaiting } = options;
+  const { create, purpose, onMigrated, onWaiting, onLost, onWarning } = options;
   const isService = purpose === 'service';
   const lockWaitMs = isService ? LOCK_WAIT_MS : COMMAND_LOCK_WAIT_MS;
-  const { writer, migrated } = await WriterClient.start(
+  const { writer, migrated, lost, problem } = await WriterClient.start(
     { path, create, lockWaitMs, mayMigrate: mayMigrate(purpose) },
     { onLoss, onWaiting },
   );
   if (migrated !== undefined) onMigrated?.(migrated.from, migrated.to);
+  if (lost !== undefined) onLost?.(lost);
+  if (problem !== undefined) onWarning?.({ source: `${path}-ids`, message: problem });
   return writer;
 }
 
@@ -148,6 +150,7 @@ function storeOf(
     revisionAt: (time) => guarded(() => readRevisionAt(session, time)),
     imports: () => guarded(() => readImports(session)),
     importProgress: (source) => guarded(() => importProgress(session, source)),
+    losses: () => guarded(() => readLosses(session)),
     audit: (limit) => guarded(() => readAudit(session, limit)),
     operators: (revisions) => guarded(() => readOperators(session, revisions)),
   };

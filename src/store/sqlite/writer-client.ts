@@ -43,7 +43,7 @@ export class WriterClient {
   static async start(
     data: WriterData,
     listeners: WriterListeners,
-  ): Promise<{ writer: WriterClient; migrated: Ready['migrated'] }> {
+  ): Promise<{ writer: WriterClient } & Pick<Ready, 'migrated' | 'lost' | 'problem'>> {
     const writer = new WriterClient(data, listeners);
     const answer = await writer.#nextAnswer();
     if (!('ready' in answer)) {
@@ -51,7 +51,8 @@ export class WriterClient {
       throw errorOf(answer as Failure);
     }
     writer.#isOpen = true;
-    return { writer, migrated: answer.migrated };
+    const { migrated, lost, problem } = answer;
+    return { writer, migrated, lost, problem };
   }
 
   /** See Store.apply. */

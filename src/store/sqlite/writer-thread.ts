@@ -2,10 +2,13 @@ import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Mutex } from '../../concurrency.ts';
 import type { BatchCommand } from '../../domain/batch.ts';
+import { recordOfLoss } from '../audit.ts';
 import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { StoreNotUsable } from '../store.ts';
+import { lostChanges, recordAction } from '../tables/audit.ts';
 import { areForMovedStore, carryOut } from '../tables/carry-out.ts';
+import { positionFromColumns } from '../tables/feed.ts';
 import { HEADS_NOT_COMPUTED, hasHeads, headsProgress } from '../tables/heads.ts';
 import { readFreeIds } from '../tables/store-row.ts';
 import { describeSchema } from './database/catalog.ts';
@@ -22,7 +25,7 @@ import {
 import { damageOf } from './database/damage.ts';
 import { type Failure, failureOf, isBusy, openError, storeError } from './database/errors.ts';
 import { FILES_COMPARED_MS, OpenFiles } from './database/open-files.ts';
-import { GivenIds, recordOrigin, reserveGiven } from './database/origin.ts';
+import { LastGiven, recordOrigin, reserveGiven } from './database/origin.ts';
 import { MIGRATION_WAIT_MS, type Migrated, migrate, missingMigrations } from './database/schema.ts';
 import { Session } from './database/session.ts';
 import { inTransaction } from './database/transaction.ts';
@@ -43,6 +46,10 @@ export type Request = { readonly commands: readonly StoreCommand[] } | 'check' |
 export interface Ready {
   readonly ready: true;
   readonly migrated: Migrated | undefined;
+  /** The record of changes that this store has lost. */
+  readonly lost: string | undefined;
+  /** Of the file beside the database, see LastGiven. */
+  readonly problem: string | undefined;
 }
 export type Answer =
   | { readonly outcomes: OutcomeOf<StoreCommand>[] }
@@ -83,11 +90,12 @@ async function open() {
         await completeHeads(session, MIGRATION_WAIT_MS, headsProgress(report));
       }
       retryWhileBusy(lockWaitMs, () => recordOrigin(session, fileOrigin(path)));
-      const given = new GivenIds(path);
+      const given = new LastGiven(path);
       // The ids of a new store begin at 1, even if another store was at this path.
-      if (migrated?.from === 0) given.record(0n);
-      retryWhileBusy(lockWaitMs, () => reserveGiven(session, given.highest));
-      return { session, migrated, given, files: new OpenFiles(path, db) };
+      if (migrated?.from === 0) given.record({ highestId: 0n, acknowledged: undefined });
+      retryWhileBusy(lockWaitMs, () => reserveGiven(session, given.highestId));
+      const lost = await recordLoss(session, given);
+      return { session, migrated, given, lost, files: new OpenFiles(path, db) };
     } catch (error) {
       db.close();
       throw error;
@@ -108,6 +116,19 @@ function probeForWriting(db: DatabaseSync): void {
   }
 }
 
+/** Records changes that were acknowledged and are missing; returns the record. */
+async function recordLoss(session: Session, given: LastGiven): Promise<string | undefined> {
+  const lost = await lostChanges(session, given.acknowledged);
+  if (lost === undefined) return undefined;
+  const record = recordOfLoss(lost, path);
+  await inTransaction(session, () => recordAction(session, record), {
+    lockWaitMs,
+    evenIfMoved: true,
+  });
+  await recordGiven(session, given, 'all');
+  return record.what;
+}
+
 const GIVING: readonly StoreCommand['type'][] = [
   'insertOrder',
   'placeOrder',
@@ -116,15 +137,22 @@ const GIVING: readonly StoreCommand['type'][] = [
   'skipIds',
 ];
 
-/** Records the highest id beside the database, after commands that may have changed it. */
+/** Records beside the database what is acknowledged: the position, and the highest id after commands that may have changed it. */
 async function recordGiven(
   session: Session,
-  given: GivenIds,
-  commands: readonly StoreCommand[],
+  given: LastGiven,
+  commands: readonly StoreCommand[] | 'all',
 ): Promise<void> {
-  if (!commands.some(({ type }) => GIVING.includes(type))) return;
-  given.record((await readFreeIds(session)).highest);
+  const isGiving = commands === 'all' || commands.some(({ type }) => GIVING.includes(type));
+  const highestId = isGiving ? (await readFreeIds(session)).highest : given.highestId;
+  const [[identity, ...position] = []] = session.query(POSITION);
+  given.record({
+    highestId,
+    acknowledged: { identity: identity as string, position: positionFromColumns(position) },
+  });
 }
+
+const POSITION = 'SELECT identity, revision, head FROM store';
 
 /** See Store.apply. */
 function apply(
@@ -171,7 +199,7 @@ function watch(files: OpenFiles): void {
 }
 
 await answer(async () => {
-  const { session, migrated, given, files } = await open();
+  const { session, migrated, given, lost, files } = await open();
   const mutex = new Mutex();
   watch(files);
   const carryOutRequest = async ({ commands }: { readonly commands: readonly StoreCommand[] }) => {
@@ -193,5 +221,5 @@ await answer(async () => {
       return answer(() => (request === 'check' ? checkFile() : carryOutRequest(request)));
     });
   });
-  return { ready: true, migrated };
+  return { ready: true, migrated, lost, problem: given.problem };
 });

@@ -2,7 +2,9 @@ import { positionText } from '../../../../protocol/history.ts';
 import { keyStatus } from '../../../domain/api-key.ts';
 import { FEW_IDS, type FreeIds, idsLeft } from '../../../domain/ids.ts';
 import { CLOCK_TOLERANCE_MS } from '../../../domain/key-clock.ts';
+import { formatTimestamp } from '../../../domain/timestamp.ts';
 import type { Config } from '../../../service/settings/config.ts';
+import type { AuditRecord } from '../../../store/audit.ts';
 import { expectEnvironment } from '../../../store/claim.ts';
 import { type Finding, ok, problem, warning } from '../../../store/diagnosis.ts';
 import type { ImportRecord } from '../../../store/history.ts';
@@ -92,9 +94,10 @@ async function usedStoreOf({ database, environment, webhooks }: Config): Promise
   try {
     const { latestAt, freeIds } = await store.status();
     const keys = await keysOf(store, environment);
+    const lost = lossesOf(await store.history.losses());
     const imports = importsOf(await store.history.imports());
     const hooks = webhooksOf(await store.webhooks(), webhooks);
-    return [...keys, ...clockOf(latestAt), idsOf(freeIds), ...imports, ...hooks];
+    return [...lost, ...keys, ...clockOf(latestAt), idsOf(freeIds), ...imports, ...hooks];
   } finally {
     await store.close();
   }
@@ -117,6 +120,14 @@ async function keysOf(store: Store, environment: Config['environment']): Promise
   return [
     warning('keys', `these keys expire within 14 days: ${names}`, 'create and distribute new keys'),
   ];
+}
+
+function lossesOf(losses: readonly AuditRecord[]): Finding[] {
+  const advice =
+    'tell integrators ("After a failover that lost changes" in docs/postgresql-failover.md), then run "store-orders audit --acknowledge"';
+  return losses.map(({ at, what }) =>
+    problem('history', `changes are lost, as of ${formatTimestamp(at)}: ${what}`, advice),
+  );
 }
 
 /** Names imports that were interrupted. */

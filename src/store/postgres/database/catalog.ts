@@ -39,8 +39,9 @@ const INDEXES = `SELECT CASE WHEN i.indisprimary THEN 'key ' WHEN i.indisunique 
 const CHECKS = `SELECT 'check ' || t.relname || ' ' || conname FROM pg_constraint AS c JOIN pg_class AS t ON c.conrelid = t.oid
   WHERE t.relnamespace = ${HERE} AND contype = 'c' ORDER BY t.relname, conname`;
 
+/** Those that fire in sessions of the service: neither disabled ones nor those of replicas. */
 const TRIGGERS = `SELECT 'trigger ' || tgname FROM pg_trigger AS g JOIN pg_class AS t ON g.tgrelid = t.oid
-  WHERE t.relnamespace = ${HERE} AND NOT tgisinternal AND tgenabled <> 'D' ORDER BY tgname`;
+  WHERE t.relnamespace = ${HERE} AND NOT tgisinternal AND tgenabled IN ('O', 'A') ORDER BY tgname`;
 
 const FUNCTIONS = `SELECT 'function ' || proname || '(' || pg_get_function_identity_arguments(oid) || ') '
     || left(md5(prosrc), 8) AS line FROM pg_proc

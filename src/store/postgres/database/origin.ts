@@ -1,9 +1,13 @@
+import type { Position } from '../../../../protocol/history.ts';
 import { ALL_IDS, leapAbove } from '../../../domain/ids.ts';
 import type { OrderId } from '../../../domain/order.ts';
-import type { PostgresServer } from '../../open-options.ts';
+import { type Acknowledgement, recordOfLoss } from '../../audit.ts';
+import type { OpenOptions, PostgresServer } from '../../open-options.ts';
 import { StoreUnavailable } from '../../store.ts';
+import { lostChanges, recordAction } from '../../tables/audit.ts';
 import { type Column, text } from '../../tables/session.ts';
 import type { Session } from './session.ts';
+import { inTransaction } from './transaction.ts';
 
 /** What a server is compared by; see PostgresServer. */
 type Place = Pick<PostgresServer, 'address' | 'timeline' | 'system'>;
@@ -48,10 +52,18 @@ function superseded({ address, timeline = 0 }: Place, latest: number): StoreUnav
 /** Verifies, across all connections of a node, that they use the same store and the latest primary. */
 export class Origin {
   readonly #timelines = new Timelines<Session>();
-  /** The environment of the store, once known. */
+  /** The environment and the identity of the store, once known. */
   #environment: string | undefined;
+  #identity = '';
   /** The highest id that this node has given to an order. */
   #highestGiven: OrderId = 0n;
+  /** The position of the latest change that this node has acknowledged. */
+  #acknowledged: Acknowledgement | undefined;
+  readonly #onLost: OpenOptions['onLost'];
+
+  constructor(onLost?: OpenOptions['onLost']) {
+    this.#onLost = onLost;
+  }
 
   /**
    * Called with every new session before it is used. Rejects a server superseded by a promoted one, and a store of
@@ -60,13 +72,15 @@ export class Origin {
    */
   async confirm(session: Session): Promise<void> {
     for (const each of this.#timelines.admit(session, session.server!)) each.destroy();
-    const [row] = await session.query('SELECT environment FROM store');
-    if (row !== undefined) this.#expectEnvironment(text(row[0]));
+    const [row] = await session.query('SELECT environment, identity FROM store');
+    if (row === undefined) return;
+    this.#expectEnvironment(text(row[0]));
+    this.#identity = text(row[1]) ?? '';
   }
 
   /**
    * Called with every new session that writes, after `confirm` and before it is used. If the store is not the same as before,
-   * or has lost orders that this node has placed, its ids leap.
+   * or has lost orders that this node has placed, its ids leap. If it has lost changes that this node has acknowledged, that is recorded.
    * @throws StoreUnavailable
    */
   async confirmIds(session: Session): Promise<void> {
@@ -74,6 +88,21 @@ export class Origin {
     const [row] = await session.query(TABLES);
     await recordOrigin(session, [system, row![0], timeline]);
     await reserveAbove(session, this.#highestGiven);
+    const lost = await lostChanges(session, this.#acknowledged);
+    if (lost === undefined) return;
+    const { address } = session.server!;
+    const record = recordOfLoss(
+      lost,
+      timeline === undefined ? address : `${address}, timeline ${timeline}`,
+    );
+    await inTransaction(session, () => recordAction(session, record));
+    this.#acknowledged = undefined;
+    this.#onLost?.(record.what);
+  }
+
+  /** Called with the position after the latest batch of a session, once it is durable. */
+  acknowledged(position: Position | undefined): void {
+    if (position !== undefined) this.#acknowledged = { identity: this.#identity, position };
   }
 
   /** Called with the id of an order that this node has placed. */

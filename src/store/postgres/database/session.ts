@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { Client, type ClientConfig, type QueryArrayResult, type QueryConfig } from 'pg';
-import type { PostgresServer, PostgresWarning } from '../../open-options.ts';
+import type { Position } from '../../../../protocol/history.ts';
+import type { DatabaseWarning, PostgresServer } from '../../open-options.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import type { Column, Row, Session as TableSession, Value } from '../../tables/session.ts';
 import type { Host } from './address.ts';
@@ -49,7 +50,7 @@ export interface SessionOptions {
   /** Whether a standby will do, for reading about the server itself; not by default. */
   readonly mayBeStandby?: boolean;
   /** Called with warnings, except that a standby has not confirmed a commit. */
-  readonly onWarning: (warning: PostgresWarning) => void;
+  readonly onWarning: (warning: DatabaseWarning) => void;
 }
 
 /**
@@ -63,6 +64,8 @@ export class Session implements TableSession {
   #isUnconfirmed = false;
   /** The server; undefined until the session is set up. */
   server: PostgresServer | undefined;
+  /** The position after the latest batch that this session has written. */
+  written: Position | undefined;
   /** Called when the connection is lost or closed. */
   onLost = () => {};
 
@@ -73,7 +76,7 @@ export class Session implements TableSession {
     client.on('notice', ({ severity, routine, message = '' }) => {
       if (severity !== 'WARNING') return;
       if (isAboutStandby(routine)) this.#isUnconfirmed = true;
-      else onWarning({ routine: routine!, message });
+      else onWarning({ source: routine!, message });
     });
   }
 

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { type Fault, StoreNotUsable, StoreUnavailable } from '../../store.ts';
+import { isAtQuota } from './quota.ts';
 
 /** Primary result codes, https://sqlite.org/rescode.html */
 const SQLITE_BUSY = 5;
@@ -8,6 +9,8 @@ const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
 const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
+/** An extended code. */
+const SQLITE_IOERR_WRITE = 778;
 
 const FAULTS: Readonly<Record<number, Fault>> = {
   [SQLITE_BUSY]: 'locked',
@@ -21,7 +24,9 @@ export function storeError(path: string, error: unknown): unknown {
   const code = resultCode(error);
   if (code === undefined) return error;
   const { message } = error as Error;
-  const fault = FAULTS[code] ?? 'failed';
+  const cannotGrow =
+    (error as { errcode?: number }).errcode === SQLITE_IOERR_WRITE && isAtQuota(path);
+  const fault = cannotGrow ? 'full' : (FAULTS[code] ?? 'failed');
   const words = fault === 'damaged' ? damaged(path, message) : message;
   return new StoreUnavailable(words, fault, { cause: error });
 }

@@ -9,8 +9,10 @@ import {
   statSync,
   writeSync,
 } from 'node:fs';
+import { parsePosition, positionText } from '../../../../protocol/history.ts';
 import { leapAbove } from '../../../domain/ids.ts';
 import { type OrderId, parseInt64 } from '../../../domain/order.ts';
+import type { Acknowledgement } from '../../audit.ts';
 import type { Session } from './session.ts';
 
 /**
@@ -39,41 +41,49 @@ const SQL = {
   reserveIds: 'UPDATE store SET reserved_id = ?',
 } as const;
 
-/** Characters of the file: as many as int64 needs, so that a rewrite needs no space on the disk. */
-const LENGTH = 20;
+/** Characters of an id, a position and an identity: as many as they can have, so that a rewrite needs no space on the disk. */
+const LENGTH = 20 + 84 + 17;
 
 /**
- * The highest id that the store at a path has assigned, in a file next to the database. An operator may replace the database with an older copy
- * by hand; only a comparison of the ids shows that the latest orders are missing. The file is an additional safeguard: it is not synced, and the
- * store works without it ("doctor" reports that).
+ * The highest id that the store at a path has assigned, and its latest position, in a file next to the database. An operator may replace the
+ * database with an older copy by hand; only a comparison shows that the latest changes are missing. The file is an additional safeguard: it is not
+ * synced, and the store works without it ("doctor" reports that). Earlier releases write the id only.
  */
-export class GivenIds {
+export class LastGiven {
   /** Undefined if the file cannot be used. */
   #file: number | undefined;
-  #highest: OrderId = 0n;
+  #given: Given = { highestId: 0n, acknowledged: undefined };
+  /** Why the file cannot be used, or its content. */
+  readonly problem: string | undefined;
 
   constructor(path: string) {
     try {
       const database = realpathSync(path);
       this.#file = openBeside(database, `${database}-ids`);
-      const text = Buffer.alloc(LENGTH);
-      const length = readSync(this.#file, text, 0, LENGTH, 0);
-      this.#highest = parseInt64(text.toString('latin1', 0, length).trim()) ?? 0n;
-    } catch {
+      const given = parse(readText(this.#file));
+      if (given === undefined) this.problem = DAMAGED;
+      else this.#given = given;
+    } catch (error) {
+      this.problem = (error as Error).message;
       this.close();
     }
   }
 
-  get highest(): OrderId {
-    return this.#highest;
+  get highestId(): OrderId {
+    return this.#given.highestId;
+  }
+
+  get acknowledged(): Acknowledgement | undefined {
+    return this.#given.acknowledged;
   }
 
   /** Called after a commit; a failure does not affect the outcome. */
-  record(id: OrderId): void {
-    if (id === this.#highest || this.#file === undefined) return;
-    this.#highest = id;
+  record(given: Given): void {
+    const text = textOf(given);
+    if (this.#file === undefined || text === textOf(this.#given)) return;
+    this.#given = given;
     try {
-      writeSync(this.#file, String(id).padEnd(LENGTH), 0);
+      writeSync(this.#file, text, 0);
     } catch {
       this.close();
     }
@@ -83,6 +93,53 @@ export class GivenIds {
     if (this.#file !== undefined) closeSync(this.#file);
     this.#file = undefined;
   }
+}
+
+const DAMAGED = 'it is damaged';
+
+interface Given {
+  readonly highestId: OrderId;
+  readonly acknowledged: Acknowledgement | undefined;
+}
+
+/** Returns the problem with the file beside the database at `path`, or undefined; a missing one is made when the store is opened. */
+export function lastGivenProblem(path: string): string | undefined {
+  const file = `${path}-ids`;
+  if (!existsSync(file)) return undefined;
+  try {
+    const descriptor = openSync(file, 'r');
+    try {
+      return parse(readText(descriptor)) === undefined ? `${file}: ${DAMAGED}` : undefined;
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch (error) {
+    return `${file}: ${(error as Error).message}`;
+  }
+}
+
+/** 134 1207-6aa6… 3f0a94e1b2c4d5f6 */
+function textOf({ highestId, acknowledged }: Given): string {
+  const { position, identity } = acknowledged ?? {};
+  const parts =
+    position === undefined ? [highestId] : [highestId, positionText(position), identity];
+  return parts.join(' ').padEnd(LENGTH);
+}
+
+function readText(file: number): string {
+  const text = Buffer.alloc(LENGTH);
+  return text.toString('latin1', 0, readSync(file, text, 0, LENGTH, 0));
+}
+
+/** Returns undefined for a text of another form. */
+function parse(text: string): Given | undefined {
+  const [id = '', at, identity, ...rest] = text.trim().split(/ +/);
+  const highestId = id === '' ? 0n : parseInt64(id);
+  if (highestId === undefined || rest.length > 0) return undefined;
+  if (at === undefined) return { highestId, acknowledged: undefined };
+  const position = parsePosition(at);
+  if (position === undefined || identity === undefined) return undefined;
+  return { highestId, acknowledged: { position, identity } };
 }
 
 /** Opens a file, which is made with owner and mode of the database: root may run a command on the store of a service. */

@@ -17,6 +17,7 @@ import { type Finding, inMs, medianMs, ok, problem, warning } from '../../diagno
 import { mayUse } from '../database/connection.ts';
 import { mountOf } from '../database/mounts.ts';
 import { namesProblem } from '../database/one-name.ts';
+import { lastGivenProblem } from '../database/origin.ts';
 import { partialsIn } from './backup.ts';
 import { replicationOf } from './litestream.ts';
 
@@ -53,6 +54,7 @@ export async function diagnoseSqlite(path: string): Promise<Finding[]> {
       return [problem('files', `${file}: ${names}`, 'use one name, and the folder')];
     const findings = [
       rightsOf(file, folder),
+      ...lastGivenOf(file),
       diskOf(file, folder),
       ...leftoversIn(folder),
       ...(await replicationOf(file)),
@@ -95,6 +97,20 @@ function rightsOf(file: string, folder: string): Finding {
   if (open.length === 0) return ok('files', `${folder} can be written`);
   const found = `other users may read or write ${open.join(', ')}`;
   return warning('files', found, `chmod 600 ${open.join(' ')}`);
+}
+
+/** Checks the file by which a database that was replaced by an older copy is recognized. */
+function lastGivenOf(file: string): Finding[] {
+  const wrong = existsSync(file) ? lastGivenProblem(realpathSync(file)) : undefined;
+  if (wrong === undefined) return [];
+  const advice = 'delete it: the service makes it again when it starts';
+  return [
+    warning(
+      'files',
+      `${wrong}, so an older copy in place of the database is not recognized`,
+      advice,
+    ),
+  ];
 }
 
 /** Reports temporary files of a backup or a restore that was killed. */

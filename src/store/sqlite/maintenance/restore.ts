@@ -22,6 +22,7 @@ import type { Findings } from '../../tables/consistency.ts';
 import { fileIdentity, readDatabase, syncToDisk } from '../database/connection.ts';
 import { isBusy, isCorrupt, withOpenErrors } from '../database/errors.ts';
 import { expectOneName } from '../database/one-name.ts';
+import { LastGiven } from '../database/origin.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
 import { copySqlite, expectSound, makeUsable, timeForName, writeWhole } from './backup.ts';
 import { checkSqlite } from './check.ts';
@@ -81,6 +82,7 @@ export async function restoreSqlite(
           moveLogAside(path, kept);
           if (wasThere) keep(path, kept);
           renameSync(partial, path);
+          forgetAcknowledged(path);
         }),
       );
     },
@@ -173,6 +175,13 @@ function checkpointLog(db: DatabaseSync): boolean {
     if (!isCorrupt(error)) throw error;
     return false;
   }
+}
+
+/** What the backup lacks is known to the operator, and is no loss to be reported. */
+function forgetAcknowledged(path: string): void {
+  const given = new LastGiven(path);
+  given.record({ highestId: given.highestId, acknowledged: undefined });
+  given.close();
 }
 
 /** Keeps the file under a second name: a hard link, or a copy on a disk without hard links. */
