@@ -1,31 +1,25 @@
 import { readFileSync } from 'node:fs';
-import { parseEnv } from 'node:util';
 import { invisibleIn } from '../../domain/text.ts';
+import { LineRefused, parseEnvironmentFile } from './environment-file.ts';
 import { flagOf, SETTINGS, type Setting, type SettingName, type ValueOf } from './table.ts';
 
 /** Values by variable name: of the environment, or of flags under the names of their variables. */
 export type Settings = Readonly<Partial<Record<string, string>>>;
 
 /**
- * Returns the settings of a process: its environment, overridden by the lines NAME=value of the file that SETTINGS_FILE names, as in systemd's
- * EnvironmentFile. The file can be read again while the process runs.
+ * Returns the settings of a process: its environment, overridden by the lines of the file that SETTINGS_FILE names. The file can be read again
+ * while the process runs.
  * @throws ConfigError
  */
 export function readEnvironment(environment: Settings): Settings {
   const path = environment.SETTINGS_FILE?.trim() ?? '';
   if (path === '') return environment;
   try {
-    // Editors on Windows put a byte order mark before the first name.
-    const text = readFileSync(path, 'utf8').replace(/^\uFEFF/, '');
-    const settings = parseEnv(text);
-    const invisible = Object.keys(settings)
-      .map(invisibleIn)
-      .find((each) => each !== undefined);
-    if (invisible === undefined) return { ...environment, ...settings };
-    throw new ConfigError([`SETTINGS_FILE must have no name with ${invisible}`]);
+    return { ...environment, ...parseEnvironmentFile(readFileSync(path, 'utf8')) };
   } catch (error) {
-    if (error instanceof ConfigError) throw error;
-    throw new ConfigError([`SETTINGS_FILE must be a readable file: ${(error as Error).message}`]);
+    const { message } = error as Error;
+    if (error instanceof LineRefused) throw new ConfigError([`SETTINGS_FILE: ${message}`]);
+    throw new ConfigError([`SETTINGS_FILE must be a readable file: ${message}`]);
   }
 }
 

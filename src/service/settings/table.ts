@@ -222,7 +222,7 @@ export type ValueOf<Name extends SettingName> =
 /** Variables that have an effect, but are no settings of the service. */
 export const OTHER_VARIABLES = {
   SETTINGS_FILE:
-    'A file with lines NAME=value, which override the environment. The service rereads it on SIGHUP.',
+    'A file with lines NAME=value, as in an EnvironmentFile of systemd, which override the environment. The service rereads it on SIGHUP.',
   OTEL_EXPORTER_OTLP_ENDPOINT:
     'Endpoint to which a span of each request is exported; other variables of OpenTelemetry apply.',
 } as const;

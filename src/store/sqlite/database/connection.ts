@@ -45,6 +45,11 @@ export function sqlitePathProblem(url: string): string | undefined {
     return 'must name a database file, such as sqlite:data/store-orders.db';
   }
   if (/[?#\0]/.test(path)) return 'must be a plain path, without parameters';
+  if (path.trim() !== path) return 'must not begin or end with white space';
+  const variable = /\$\{?[A-Z_]+/.exec(path)?.[0];
+  if (variable !== undefined && !existsSync(dirname(path))) {
+    return `has ${variable}, which nothing replaces here: write the folder itself`;
+  }
   const beside = databaseBeside(path);
   if (beside !== undefined && existsSync(beside)) {
     return `must not name a file that belongs to the database ${beside}`;
