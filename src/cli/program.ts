@@ -129,7 +129,13 @@ function report(error: unknown): number {
     writeErr(`store-orders: ${message}`);
     return EXIT_USAGE;
   }
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (syscall === 'uv_cwd') {
+    writeErr('store-orders: the current folder does not exist any more; change to another one');
+    return EXIT_FAILURE;
+  }
   const isExpected =
+    code === 'ENAMETOOLONG' ||
     error instanceof CommandFailed ||
     error instanceof OutputFailed ||
     error instanceof InputProblem ||
@@ -138,7 +144,12 @@ function report(error: unknown): number {
     error instanceof WebhookKeyUnusable ||
     isListenError(error);
   writeErr(`store-orders: ${isExpected ? message : (error as Error).stack}`);
-  if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') {
+  if (syscall === 'getaddrinfo' || code === 'EADDRNOTAVAIL') {
+    writeErr(
+      'HOST (--host) and OPERATIONS_HOST (--operations-host) must be addresses or names of this machine, such as 127.0.0.1, or 0.0.0.0 for all.',
+    );
+  }
+  if (code === 'EADDRINUSE') {
     writeErr(
       'Another program listens there, maybe store-orders itself. Choose another port: --port for the service, --operations-port for health and metrics.',
     );

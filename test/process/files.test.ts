@@ -46,7 +46,10 @@ test('a user who may not enter or write a folder is told so, in one line', {
   for (const args of [['serve', '--port', '0', '--operations-port', '0'], ['list'], ['check']]) {
     const { code, stderr } = await asNobody(args, store);
     assert.equal(code, 1);
-    assert.match(stderr, /: EACCES: .*; run the command as the owner of the database\n$/);
+    assert.match(
+      stderr,
+      /: EACCES: .*; run the command as the owner of the database \(runuser -u store-orders -- …\)\n$/,
+    );
   }
   const created = await asNobody(['keys', 'create', '--name', 'x'], join(folder, 'new.db'));
   assert.match(created.stderr, /cannot be created: this user may not write to \/.*\n$/);
@@ -79,6 +82,9 @@ test('a user without write permission is told in one line how to read a store th
       wrapper: AS_NOBODY,
     });
     assert.equal(code, 1, args);
-    assert.match(stderr, /^.*this user lacks permission; run the command as its owner\n$/);
+    assert.match(
+      stderr,
+      /^.*this user lacks permission; run the command as its owner \(runuser -u store-orders -- …\)\n$/,
+    );
   }
 });

@@ -98,6 +98,27 @@ test('a service started by npm stops when npm is stopped', async (t) => {
   await assert.rejects(fetch(origin));
 });
 
+test('an unknown host, a folder that was deleted, and a name that is too long are messages, without a stack', async (t) => {
+  const folder = temporaryFolder(t);
+  const database = ['--database', `sqlite:${join(folder, 'a.db')}`];
+  const host = await run(['serve', '--port', '0', '--operations-port', '0', ...database], {
+    env: { HOST: 'x86_64-conda-linux-gnu.invalid' },
+  });
+  assert.match(
+    host.stderr,
+    /getaddrinfo .*\nHOST \(--host\) and OPERATIONS_HOST .* must be addresses/,
+  );
+  const deleted = ['sh', '-c', 'cd "$(mktemp -d)" && rmdir "$PWD" && exec "$0" "$@"'];
+  const list = await run(['list', '--database', 'sqlite:a.db'], { wrapper: deleted });
+  assert.match(list.stderr, /^store-orders: the current folder does not exist any more; /);
+  const backup = await run(['backup', join(folder, 'b'.repeat(253)), ...database]);
+  assert.match(backup.stderr, /ENAMETOOLONG/);
+  for (const { code, stderr } of [host, list, backup]) {
+    assert.equal(code, 1);
+    assert.doesNotMatch(stderr, /\n +at /);
+  }
+});
+
 test('--sample adds orders to an empty store only', async (t) => {
   const database = `sqlite:${join(temporaryFolder(t), 'a.db')}`;
   const first = await serve(t, ['--sample', '5'], { database });

@@ -3,13 +3,14 @@ import { chmodSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { failover } from './failover/failover.ts';
 import { histories } from './histories/histories.ts';
 import { hostile } from './hostile/hostile.ts';
 import { isChosen, type Part } from './part.ts';
 import { planted } from './planted.ts';
 import { powerCuts } from './power-cuts/power-cuts.ts';
 
-const PARTS: readonly Part[] = [powerCuts, histories, hostile, planted];
+const PARTS: readonly Part[] = [powerCuts, histories, hostile, failover, planted];
 
 /** Exit code of a run that ended early, and shows nothing. */
 const BROKEN = 4;

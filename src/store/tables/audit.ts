@@ -1,15 +1,5 @@
-import {
-  ACKNOWLEDGED,
-  type Acknowledgement,
-  type Action,
-  type AuditRecord,
-  LOST,
-  type LostChanges,
-  unacknowledged,
-} from '../audit.ts';
-import { isPast } from '../feed.ts';
-import { headFromColumn, positionFromColumns } from './feed.ts';
-import { jsonRows, number, type Row, type Session } from './session.ts';
+import type { Action, AuditRecord } from '../audit.ts';
+import { jsonRows, type Row, type Session } from './session.ts';
 
 /** Records an action, in a transaction that excludes all other writers. Returns the id of the record. */
 export async function recordAction(
@@ -35,29 +25,6 @@ export async function readAudit(session: Session, limit: number): Promise<AuditR
   return (await session.query(SQL.latest, [limit])).map(recordFromRow);
 }
 
-/** See History.losses. */
-export async function readLosses(session: Session): Promise<AuditRecord[]> {
-  return unacknowledged((await session.query(SQL.losses)).map(recordFromRow));
-}
-
-/**
- * Returns what the store has lost of what was acknowledged; undefined if it has that position, or is another store.
- * @param last undefined if nothing is known
- */
-export async function lostChanges(
-  session: Session,
-  last: Acknowledgement | undefined,
-): Promise<LostChanges | undefined> {
-  if (last === undefined) return undefined;
-  const { position: acknowledged } = last;
-  const [row] = await session.query(SQL.positions, [acknowledged.revision]);
-  const [identity, revision, head, latestAt, headThen] = row ?? [];
-  if (identity !== last.identity || head == null) return undefined;
-  const now = positionFromColumns([revision!, head]);
-  if (isPast(acknowledged, now, headFromColumn(headThen))) return undefined;
-  return { acknowledged, now, latestAt: number(latestAt) };
-}
-
 export async function readOperators(
   session: Session,
   revisions: readonly bigint[],
@@ -66,7 +33,8 @@ export async function readOperators(
   return new Map(rows.map(([revision, ...record]) => [revision as bigint, recordFromRow(record)]));
 }
 
-function recordFromRow([id, at, command, user, host, what]: Row): AuditRecord {
+/** Reads RECORD_COLUMNS. */
+export function recordFromRow([id, at, command, user, host, what]: Row): AuditRecord {
   return {
     id: id as bigint,
     at: Number(at),
@@ -77,18 +45,14 @@ function recordFromRow([id, at, command, user, host, what]: Row): AuditRecord {
   };
 }
 
-const COLUMNS = 'audit.id, at, command, os_user, host, what';
+export const RECORD_COLUMNS = 'audit.id, at, command, os_user, host, what';
 
 const SQL = {
   insert: `INSERT INTO audit (id, at, command, os_user, host, what)
     SELECT coalesce(max(id), 0) + 1, $1::bigint, $2::text, $3::text, $4::text, $5::text FROM audit RETURNING id`,
-  losses: `SELECT ${COLUMNS} FROM audit WHERE command IN ('${LOST}', '${ACKNOWLEDGED}') ORDER BY id`,
-  positions: `SELECT identity, revision, head, (SELECT at FROM order_events ORDER BY revision DESC LIMIT 1),
-      (SELECT head FROM order_events WHERE revision = $1 AND head IS NOT NULL LIMIT 1)
-    FROM store`,
   link: 'INSERT INTO operator_revisions (revision, audit_id) VALUES ($1, $2)',
-  latest: `SELECT ${COLUMNS} FROM audit ORDER BY id DESC LIMIT $1`,
-  operators: `SELECT revision, ${COLUMNS} FROM json_array_elements($1::json) AS asked
+  latest: `SELECT ${RECORD_COLUMNS} FROM audit ORDER BY id DESC LIMIT $1`,
+  operators: `SELECT revision, ${RECORD_COLUMNS} FROM json_array_elements($1::json) AS asked
     CROSS JOIN operator_revisions CROSS JOIN audit
     WHERE revision = CAST(asked.value ->> 0 AS bigint) AND audit.id = audit_id`,
 } as const;

@@ -15,6 +15,8 @@ export interface Deployment {
   /** Where endpoints of webhooks are reached by all nodes. */
   readonly host: string;
   readonly faults: readonly Fault[];
+  /** Whether the faults of every store are left out. */
+  readonly hasOwnFaultsOnly?: true;
   /** Ends all sessions of the database; absent if it has none. */
   readonly endSessions?: () => Promise<void>;
   /** Reasons why faults are left out. */

@@ -102,7 +102,8 @@ export class Trial {
       whilePaused: (use: () => Promise<void>) => this.#whilePaused(use),
       find: (finding: string) => this.#findings.push(finding),
     };
-    const faults = [...deployment.faults, ...storeFaults(store)];
+    const common = deployment.hasOwnFaultsOnly ? [] : storeFaults(store);
+    const faults = [...deployment.faults, ...common];
     this.#faults = faults.filter(({ name }) => isChosen(name, fault));
     if (this.#faults.length === 0) throw new Error(`no fault is named ${fault}`);
   }

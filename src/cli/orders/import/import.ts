@@ -47,7 +47,7 @@ interface ImportFlags extends DatabaseFlags {
 export function importCommand(): Command {
   return databaseCommand(
     'import',
-    'import orders from NDJSON, CSV or a JSON array; all or none',
+    'import orders from NDJSON, CSV or a JSON array; all or none, unless it is killed: then the same file continues',
     `npx store-orders import orders.ndjson
 npx store-orders import --dry-run orders.csv
 curl -s -H "Authorization: Bearer $KEY" https://old.example/v1/store/orders | npx store-orders import -`,

@@ -191,13 +191,13 @@ function whyMissing(path: string, failure?: NodeJS.ErrnoException): string {
     return `it cannot be created: ${reason}`;
   } catch (error) {
     // For example a folder that this user may not enter.
-    return `${(error as Error).message}; run the command as the owner of the database`;
+    return `${(error as Error).message}; run the command as the owner of the database (runuser -u store-orders -- …)`;
   }
 }
 
 /** Advice for commands that only read. */
 const READ_AS_OWNER =
-  'while no service uses it, reading it creates files in its folder, for which this user lacks permission; run the command as its owner';
+  'while no service uses it, reading it creates files in its folder, for which this user lacks permission; run the command as its owner (runuser -u store-orders -- …)';
 
 /** Location of a database for SQLite to open: a path, or a URL with parameters. */
 export type Location = string | URL;
