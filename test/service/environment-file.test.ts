@@ -106,9 +106,9 @@ test('each file that is accepted has the settings that systemd reads', {
         ...(B !== undefined && { B }),
       });
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
-  assert.ok(compared > 50, String(compared));
+  assert.ok(compared > 15, String(compared));
 });
 
 /** Reads a value as the generator prints it: quoted where it must be, with escapes of C. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { cpSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { freePort } from '../../postgres.ts';
 import { run } from '../../process/program.ts';
@@ -41,7 +41,10 @@ export async function tryFailovers(
   if (found.findings.length > 0) {
     const kept = join(process.cwd(), 'torture-findings', `${seed}-failover`);
     rmSync(kept, { recursive: true, force: true });
-    cpSync(folder, kept, { recursive: true, filter: (path) => !/\/(?:data|etcd)$/.test(path) });
+    mkdirSync(kept, { recursive: true });
+    for (const name of readdirSync(folder).filter((each) => each.endsWith('.log'))) {
+      copyFileSync(join(folder, name), join(kept, name));
+    }
     return { outcome: 'failed', findings: [...found.findings, `  logs: ${kept}`], figures };
   }
   if (found.undecided !== undefined) return { outcome: 'undecided', reason: found.undecided };
