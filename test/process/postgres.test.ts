@@ -63,6 +63,34 @@ test('a role with privileges on the tables only can do everything but migrate', 
   assert.equal(await stop(), 0);
 });
 
+test('a node logs its server once, with its timeline, and the warnings of PostgreSQL', async (t) => {
+  const database = await newPostgresDatabase(t);
+  const { call, stdout } = await serve(t, ['--sample', '5'], { database });
+  const lines = (msg: string) =>
+    stdout()
+      .split('\n')
+      .filter((line) => line.includes(`"msg":"${msg}"`))
+      .map((line) => JSON.parse(line));
+  const [connected, ...others] = lines('connected to PostgreSQL');
+  assert.deepEqual(others, []);
+  const { level, address, timeline, system } = connected;
+  assert.equal(level, 30);
+  assert.match(address, /^127\.0\.0\.1:\d+$/);
+  assert.match(`${timeline} ${system}`, /^[1-9]\d* \d+$/);
+  await query(
+    database,
+    `CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'seen'; RETURN NEW; END $$;
+    CREATE TRIGGER warn BEFORE UPDATE OF revision ON store FOR EACH ROW EXECUTE FUNCTION warn()`,
+  );
+  for (const id of [1, 2]) assert.equal((await call('DELETE', `${ORDERS}/${id}`)).status, 204);
+  await eventually(async () =>
+    assert.deepEqual(
+      lines('a warning of the database').map(({ source, warning }) => [source, warning]),
+      [['exec_stmt_raise', 'seen']],
+    ),
+  );
+});
+
 test('a node that is older than the schema refuses to start', async (t) => {
   const url = await newPostgresDatabase(t);
   await run(['migrate', '--database', url]);

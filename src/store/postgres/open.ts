@@ -42,6 +42,12 @@ import { scanOrders } from './scan.ts';
 import { Writer } from './writer.ts';
 
 /**
+ * How often a service with several hosts in its URL looks whether another one has become the primary: an old primary that runs on, without what
+ * should stop it, answers reads until the next change fails there.
+ */
+const LOOK_FOR_PRIMARY_MS = 5_000;
+
+/**
  * Opens the engine for several nodes: four connections, each reestablished when it is lost.
  * @throws StoreUnavailable, StoreNotUsable
  */
@@ -92,8 +98,20 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     operators: (revisions) => read((session) => readOperators(session, revisions)),
   };
   const connections = [reading, paging, writing, listing];
+  const hasSeveralHosts = parseAddress(currentUrl()).hosts.length > 1;
+  const looking = isService && hasSeveralHosts ? setInterval(look, LOOK_FOR_PRIMARY_MS) : undefined;
+  looking?.unref();
+  /** A new session is to the latest primary, and ends those to former ones: see Origin.confirm. */
+  function look(): void {
+    const own = connect();
+    own.session().then(
+      () => own.close(),
+      () => {},
+    );
+  }
   let closing: Promise<void> | undefined;
   const close = async () => {
+    clearInterval(looking);
     await operations.close();
     await Promise.all(connections.map((each) => each.close()));
   };

@@ -95,13 +95,13 @@ export function failoverFaults(
       (leader) => leader.connectToEtcd(true),
     ),
     ofLeader(
-      'an old primary that runs on beside the new one, without Patroni',
-      (leader) => leader.signal('SIGKILL', PATRONI),
+      'a leader whose Patroni is killed, and whose watchdog resets the machine',
       async (leader) => {
-        await pause(RESTARTED_MS);
+        leader.signal('SIGKILL', PATRONI);
+        await pause(PAUSED_MS);
         leader.signal('SIGKILL');
-        start(leader);
       },
+      start,
     ),
     {
       name: 'a failover to a standby that lacks the latest changes',
