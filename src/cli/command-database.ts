@@ -45,6 +45,7 @@ export async function withStore<T>(
   const store = await database.open({
     create: access === 'create',
     purpose: access === 'read' ? 'read' : 'write',
+    onLost: (record) => writeErr(`Acknowledged changes are lost: ${record}.`),
   });
   try {
     if (isNew) writeErr(`Created the store ${database.label}.`);

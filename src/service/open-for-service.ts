@@ -20,6 +20,7 @@ export async function openForService(
   { onMade, onWaiting }: StartListeners,
 ): Promise<Store> {
   let steps: string | undefined;
+  let isOpen = false;
   const store = await config.database.open({
     create: true,
     purpose: 'service',
@@ -35,7 +36,10 @@ export async function openForService(
     onConnection: connectionLog(logger),
     onWarning: warningLog(logger),
     onWaiting,
-    onLost: (record) => logger.error({ record }, 'acknowledged changes are lost'),
+    onLost: (record) => {
+      // Those that are found when the store is opened are logged with all that are not acknowledged.
+      if (isOpen) logger.error({ record }, 'acknowledged changes are lost');
+    },
     onBackup: (file, problems) =>
       logger.info({ file, problems }, 'made a backup before the migration'),
     ...(config.backups && { backupFolder: config.backups.folder }),
@@ -46,6 +50,7 @@ export async function openForService(
     await store.close();
     throw error;
   }
+  isOpen = true;
   if (steps !== undefined) await recordMigration(store, steps, logger);
   return store;
 }

@@ -5,12 +5,14 @@ import { type Fault, needsOperator, type Store, StoreUnavailable } from '../stor
 
 /** How often the store and the clock are checked. */
 const INTERVAL_MS = 1_000;
-/** Different reasons that are logged while the store is not available; a message can contain a number. */
+/** The least time between two lines with the same reason, while the store is not available. */
+const REPEATED_MS = 60_000;
+/** Different reasons that are remembered; a message can contain a number. */
 const MAX_REASONS = 20;
 
 /**
  * Checks the store periodically, and keeps the list current, so that no request has to wait for a large import, or for a database that is available
- * again. Logs when the store becomes unavailable, each further reason, and when it is available again.
+ * again. Logs when the store becomes unavailable, whenever the reason changes, and when it is available again.
  * @param onFault called after each failed check with the reason
  * @returns a function that stops the checks
  */
@@ -19,7 +21,9 @@ export function watchStore(
   logger: Logger,
   onFault: (fault: Fault) => void,
 ): () => void {
-  const reasons = new Set<string>();
+  /** When each was logged. */
+  const reasons = new Map<string, number>();
+  let latest = '';
   const check = async () => {
     try {
       await Promise.all([store.status(), listing.keep()]);
@@ -30,8 +34,12 @@ export function watchStore(
       onFault(fault);
       const level = needsOperator(fault) ? 'error' : 'warn';
       const { message } = error as Error;
-      if (reasons.has(message) || reasons.size === MAX_REASONS) return;
-      reasons.add(message);
+      const isSame = reasons.size > 0 && message === latest;
+      latest = message;
+      const loggedAt = reasons.get(message) ?? Number.NEGATIVE_INFINITY;
+      if (isSame || performance.now() - loggedAt < REPEATED_MS) return;
+      if (reasons.size === MAX_REASONS) reasons.clear();
+      reasons.set(message, performance.now());
       logger[level]({ err: error }, 'the store is not available');
     }
   };

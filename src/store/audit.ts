@@ -30,6 +30,8 @@ export interface Acknowledgement {
   /** See StoreStatus. */
   readonly identity: string;
   readonly position: Position;
+  /** Milliseconds since the epoch. */
+  readonly at: number;
 }
 
 /** Changes that were acknowledged, and that the store does not have any more: it was restored, or a failover has lost them. */

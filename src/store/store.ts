@@ -91,7 +91,7 @@ export function needsOperator(fault: Fault): boolean {
 /** Returns whether the store may become available again without an operator. */
 export function isTransient(error: unknown): boolean {
   if (!(error instanceof StoreUnavailable)) return false;
-  return ['unreachable', 'slow', 'locked'].includes(error.fault);
+  return ['unreachable', 'superseded', 'slow', 'locked'].includes(error.fault);
 }
 
 /** The store cannot be opened in its present state; the message is for the operator. */

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import {
+  copyFileSync,
   globSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
+  statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -46,6 +49,9 @@ async function metric(operations: string, name: string): Promise<number | undefi
   return value === undefined ? undefined : Number(value);
 }
 
+/** The beginning of every SQLite database. */
+const HEADER = 'SQLite format 3\0';
+
 const settings = (folder: string, every: string) => ({
   BACKUP_DIR: folder,
   BACKUP_EVERY: every,
@@ -58,7 +64,7 @@ test('a service makes backups automatically, checks them, and keeps the latest',
   const leftover = `${old}.01234567-89ab-cdef-0123-456789abcdef.partial`;
   // What operators have made of backups, backups of other stores, and one that a wrong clock has dated, stay.
   const others = [`${old}.gz`, `${old}-wal`, 'store-orders-00000000-2026-01-01T00-00-00-000Z.db'];
-  for (const name of [leftover, old, ...others]) writeFileSync(join(folder, name), '');
+  for (const name of [leftover, old, ...others]) writeFileSync(join(folder, name), HEADER);
   const env = settings(folder, '1s');
   const { operations, call } = await serve(t, ['--sample', '50'], { database, env });
   const own = () => backupsIn(folder).filter((name) => name.startsWith(prefixOf(database)));
@@ -138,7 +144,7 @@ test('a failed backup is logged and counted, and retried until it succeeds', asy
 test('backups that a clock ahead has dated do not take the places of others', async (t) => {
   const [folder, database] = [temporaryFolder(t), await newStore(t)];
   const later = [1, 2, 3].map((hour) => `${prefixOf(database)}2999-01-01T0${hour}-00-00-000Z.db`);
-  for (const name of later) writeFileSync(join(folder, name), '');
+  for (const name of later) writeFileSync(join(folder, name), HEADER);
   const env = settings(folder, '1s');
   const { operations } = await serve(t, [], { database, env });
   await eventually(async () => assert.equal(backupsIn(folder).length, later.length + 2));
@@ -242,12 +248,18 @@ test('doctor finds a backup that is overdue, and a folder that is missing', asyn
   assert.match(await found(folder), /^warning: there is no backup in/);
   const old = join(folder, `${prefixOf(database)}2026-01-01T00-00-00-000Z.db`);
   writeFileSync(old, '');
+  assert.match(await found(folder), /^warning: there is no backup in/, 'an empty file is none');
+  rmSync(old);
+  assert.equal((await run(['backup', old, '--database', database])).code, 0);
   // A wrong clock has dated this one.
-  writeFileSync(old.replace('2026', '2099'), '');
+  copyFileSync(old, old.replace('2026', '2099'));
   assert.match(await found(folder), /^warning: the latest backup is of 2026-01-01T00:00:00\.000Z/);
   const now = new Date().toISOString().replaceAll(/[:.]/g, '-');
-  writeFileSync(join(folder, `${prefixOf(database)}${now}.db`), '');
+  const latest = join(folder, `${prefixOf(database)}${now}.db`);
+  copyFileSync(old, latest);
   assert.match(await found(folder), /^ok: the latest backup is of /);
+  truncateSync(latest, statSync(latest).size / 2);
+  assert.match(await found(folder), /^(?:problem|warning): .*(?:damaged|malformed)/);
 });
 
 test('BACKUP_DIR is refused on PostgreSQL, and so are invalid intervals and numbers', async () => {

@@ -6,9 +6,10 @@ import { positionText } from '../../protocol/history.ts';
 import { backupStore } from '../../src/store/copy.ts';
 import { databaseAt } from '../../src/store/database.ts';
 import type { DatabaseWarning } from '../../src/store/open-options.ts';
+import { eventually, query } from '../postgres.ts';
 import { run } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { cancel, place, restoreStore } from './engines.ts';
+import { cancel, newPostgresDatabase, place, restoreStore } from './engines.ts';
 
 /** A served store with a backup, and a cancel after it. Returns the positions of both. */
 async function withLaterCancel(t: TestContext) {
@@ -81,14 +82,16 @@ test('SQLite: an older copy that is put in place by hand is reported once, and u
   assert.deepEqual((await served(url, (store) => store.history.losses())).result, []);
 });
 
-test('SQLite: neither a restore nor another store in its place is a loss', async (t) => {
+test('SQLite: neither a restore nor another store in its place is a loss; the other store is named', async (t) => {
   const { url, path, backup } = await withLaterCancel(t);
   await restoreStore(url, backup);
   assert.deepEqual((await served(url, (store) => store.apply([cancel(1n)]))).lost, []);
   const other = join(temporaryFolder(t), 'other.db');
   await served(`sqlite:${other}`, (store) => store.apply([place({ id: 1n, status: 'pending' })]));
   putInPlace(path, other);
-  assert.deepEqual((await served(url, (store) => store.history.losses())).result, []);
+  const { result, warnings } = await served(url, (store) => store.history.losses());
+  assert.deepEqual(result, []);
+  assert.match(warnings[0]!.message, /^the store [0-9a-f]{16} was at this path before; /);
 });
 
 test('SQLite: a file beside the database that is damaged, or a folder, is logged, and named by doctor', async (t) => {
@@ -96,7 +99,7 @@ test('SQLite: a file beside the database that is damaged, or a folder, is logged
   const doctor = async () =>
     (await databaseAt(url).diagnose()).filter(({ found }) => found.includes('-ids'));
   assert.deepEqual(await doctor(), []);
-  writeFileSync(`${path}-ids`, 'no id');
+  writeFileSync(`${path}-ids`, '1 some other text');
   assert.deepEqual(
     (await doctor()).map(({ level }) => level),
     ['warning'],
@@ -107,4 +110,48 @@ test('SQLite: a file beside the database that is damaged, or a folder, is logged
   mkdirSync(`${path}-ids`, { mode: 0o700 });
   assert.match((await doctor())[0]!.found, /-ids: EISDIR/);
   assert.match((await served(url, async () => {})).warnings[0]!.message, /EISDIR/);
+});
+
+test('PostgreSQL: a store that is set back beneath a node that has acknowledged more is reported', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const lost: string[] = [];
+  const node = await databaseAt(url).open({
+    ...({ create: true, purpose: 'service' } as const),
+    onLost: (record) => lost.push(record),
+  });
+  t.after(() => node.close());
+  await node.apply([place({ id: 1n, status: 'pending' })]);
+  await node.apply([place({ id: 2n, status: 'pending' })]);
+  const { revision, head, pending } = { ...(await node.status()), pending: 2 };
+  for (const id of [3n, 4n, 5n]) await node.apply([place({ id, status: 'pending' })]);
+  // As a dump of that time.
+  await query(
+    url,
+    `DELETE FROM orders WHERE revision > ${revision}; DELETE FROM order_events WHERE revision > ${revision};
+    UPDATE store SET revision = ${revision}, chained_revision = ${revision}, pending = ${pending}, head = '\\x${head}'`,
+  );
+  await node.apply([cancel(1n)]);
+  await node.apply([cancel(2n)]);
+  assert.equal(lost.length, 1);
+  assert.match(lost[0]!, /^5-[0-9a-f]{64} was acknowledged and is not in .*, which was at 3-/);
+  assert.equal((await node.history.losses()).length, 1);
+});
+
+test('PostgreSQL: heads that an operator computes anew are no loss', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const lost: string[] = [];
+  const node = await databaseAt(url).open({
+    ...({ create: true, purpose: 'service' } as const),
+    onLost: (record) => lost.push(record),
+  });
+  t.after(() => node.close());
+  await node.apply([place({ id: 1n, status: 'pending', quantity: 1n })]);
+  await query(url, 'UPDATE orders SET quantity = 2');
+  assert.equal((await run(['rechain', '--database', url])).code, 0);
+  await query(
+    url,
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()',
+  );
+  await eventually(() => node.apply([cancel(1n)]));
+  assert.deepEqual(lost, []);
 });

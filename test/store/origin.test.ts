@@ -21,7 +21,8 @@ test('a superseded server is rejected, and connections to it are to be closed', 
   assert.deepEqual(timelines.admit(...next), [first[0], same[0]]);
   assert.throws(() => timelines.admit(...first), {
     fault: 'superseded',
-    message: /10\.0\.0\.1:5432 was superseded: it has timeline 1, and a server with timeline 2 /,
+    message:
+      /10\.0\.0\.1:5432, timeline 1 was superseded: a server with timeline 2 was in use before/,
   });
 });
 
@@ -30,7 +31,12 @@ test('a server of another system, such as after pg_upgrade, is used whatever its
   const timelines = new Timelines<{ name: string; isLost: boolean }>();
   timelines.admit(...first);
   assert.deepEqual(timelines.admit(...upgraded), [first[0]]);
-  assert.throws(() => timelines.admit(...again), /superseded/);
+  assert.throws(() => timelines.admit(...again), /a server with timeline 3 was in use before/);
+  // The server before the upgrade, also if its standby was promoted since.
+  assert.throws(
+    () => timelines.admit(...at('a', 4)),
+    /a server of another system was in use before/,
+  );
 });
 
 test('a store of another environment is rejected after a reconnect', async (t) => {

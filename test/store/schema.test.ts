@@ -73,7 +73,7 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '024-former-columns.sqlite.sql': 'a4e551c99a7b631f',
   '025-details.postgres.sql': '66223d25a211bb5f',
   '025-details.sqlite.sql': '32630c016119a55d',
-  '026-text-keys.postgres.sql': '631c3d54f862227d',
+  '026-text-keys.postgres.sql': '28e57f616be4c8a8',
   '026-text-keys.sqlite.sql': '86e1277c7876a345',
   '027-identity.postgres.sql': '4b01914b742a833d',
   '027-identity.sqlite.sql': 'a2692d78e60c000c',

@@ -6,6 +6,7 @@ const NAME = /^[A-Za-z_]\w*$/;
 const PROTECTED = '"\\`$';
 const WHITE = ' \t\n\r';
 const NEWLINES = '\n\r';
+const BLANKS_AT_END = /[ \t\n\r]+$/;
 
 /**
  * Parses lines NAME=value exactly as systemd reads an EnvironmentFile (systemd.exec(5), src/basic/env-file.c), so that the same file gives the same
@@ -67,7 +68,7 @@ class Lines {
   name(): string {
     const before = this.#until(`=${NEWLINES}`);
     if (this.next !== '=') throw this.#refused('must be NAME=value, or begin with #');
-    const name = before.trimEnd();
+    const name = before.replace(BLANKS_AT_END, '');
     if (!NAME.test(name)) {
       const invisible = invisibleIn(name);
       const without = invisible === undefined ? '' : `, without ${invisible}`;
@@ -81,21 +82,25 @@ class Lines {
     let value = '';
     /** Where white space at the end is kept, since it was quoted or protected. */
     let kept = 0;
+    /** A quotation mark opens only at the beginning, and after a quoted part. */
+    let mayOpen = true;
     this.skip(' \t');
     while (!this.isAtEnd && !NEWLINES.includes(this.next)) {
       const character = this.take();
-      const isFirst = value.length === kept;
-      if (isFirst && (character === "'" || character === '"')) {
+      if (mayOpen && (character === "'" || character === '"')) {
         value += this.#quoted(character);
         kept = value.length;
         this.skip(' \t');
-      } else if (character === '\\') {
+        continue;
+      }
+      mayOpen = false;
+      if (character === '\\') {
         const escaped = this.take();
         if (!NEWLINES.includes(escaped)) value += escaped;
         kept = value.length;
       } else value += character;
     }
-    const result = value.slice(0, kept) + value.slice(kept).trimEnd();
+    const result = value.slice(0, kept) + value.slice(kept).replace(BLANKS_AT_END, '');
     // biome-ignore lint/suspicious/noControlCharactersInRegex: systemd drops values with them.
     if (/[\0-\x08\x0b-\x1f\x7f]/.test(result)) throw this.#refused('has a control character');
     return result;

@@ -5,8 +5,8 @@ import type { CommandOf, OutcomeOf } from '../commands.ts';
 import { type OrderEvent, StoreUnavailable } from '../store.ts';
 import { findBulkRequests } from '../tables/bulk-requests.ts';
 import { findCancelUses } from '../tables/cancel-uses.ts';
-import { positionFromColumns } from '../tables/feed.ts';
 import { isLatestRun } from '../tables/imports.ts';
+import { acknowledgementFrom } from '../tables/losses.ts';
 import {
   eventFromRow,
   findReferences,
@@ -142,7 +142,7 @@ async function tryToImportOrders(
   else {
     const values = [...changeValues(batch), ...claim, auditId];
     const [row] = await session.writeReturning(SQL.claimAndWrite, values);
-    if (row !== undefined) session.written = positionFromColumns(row);
+    if (row !== undefined) session.written = acknowledgementFrom(row);
   }
   return outcome;
 }

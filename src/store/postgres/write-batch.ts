@@ -3,7 +3,7 @@ import { digestOf } from '../../domain/heads.ts';
 import { PLACEMENT_KEPT_MS } from '../../domain/placement.ts';
 import { recordBulkRequests } from '../tables/bulk-requests.ts';
 import { recordCancelUses } from '../tables/cancel-uses.ts';
-import { positionFromColumns } from '../tables/feed.ts';
+import { acknowledgementFrom } from '../tables/losses.ts';
 import { recordPlacements } from '../tables/placements.ts';
 import type { Value } from '../tables/session.ts';
 import { storeNotHere } from '../tables/store-row.ts';
@@ -27,10 +27,10 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
           ...placementValues(batch),
         ]);
   if (row === undefined) throw storeNotHere();
-  session.written = positionFromColumns(row);
+  session.written = acknowledgementFrom(row);
   await recordCancelUses(session, batch);
   await recordBulkRequests(session, batch);
-  return session.written.revision;
+  return session.written.position.revision;
 }
 
 /** Returns the first parameters of `writeStatement`. */
@@ -100,7 +100,7 @@ export function writeStatement(also?: WriteAlso): string {
   return `WITH ${claimed ?? ''}turn AS (
         UPDATE store SET revision = revision + 1, chained_revision = revision + 1, pending = pending + $1, shipped = shipped + $2,
           cancelled = cancelled + $3, head = sha256(head || $17)
-        ${also === undefined ? '' : 'FROM claimed '}WHERE moved_to IS NULL AND head IS NOT NULL RETURNING revision, head),
+        ${also === undefined ? '' : 'FROM claimed '}WHERE moved_to IS NULL AND head IS NOT NULL RETURNING identity, revision, head),
       given AS (
         SELECT * FROM unnest($4::bigint[], $5::bigint[], $6::text[], $7::bigint[], $8::bigint[],
           $9::bigint[], $10::boolean[], $11::text[], $12::text[], $20::text[], $21::text[])
@@ -125,7 +125,7 @@ export function writeStatement(also?: WriteAlso): string {
           CASE WHEN e.position = cardinality($13::bigint[]) THEN turn.head END
         FROM turn, unnest($13::bigint[], $14::text[], $15::text[], $18::bigint[], $19::boolean[])
           WITH ORDINALITY AS e (id, type, by, ship_date_before, complete_before, position))${also?.parts ?? ''}
-      SELECT turn.revision, turn.head, store_orders_expect_unchanged((SELECT count(*) FROM placed) +
+      SELECT turn.identity, turn.revision, turn.head, store_orders_expect_unchanged((SELECT count(*) FROM placed) +
         (SELECT count(*) FROM changed) = cardinality($4::bigint[])${also?.condition ?? ''}) FROM turn`;
 }
 
@@ -139,7 +139,7 @@ const WITH_PLACEMENTS: WriteAlso = {
         FROM turn, unnest($22::text[], $23::text[], $24::text[], $25::bigint[]) AS p
         ON CONFLICT DO NOTHING RETURNING 1),
       forgotten AS (
-        DELETE FROM placements USING turn WHERE (key_id, idempotency_key) IN
+        DELETE FROM placements USING turn WHERE (key_id COLLATE "C", idempotency_key COLLATE "C") IN
           (SELECT key_id, idempotency_key FROM placements WHERE at < $26 ORDER BY at LIMIT $27))`,
   condition: ` AND (SELECT count(*) FROM remembered) = cardinality($22::text[])`,
 };

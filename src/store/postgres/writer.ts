@@ -31,7 +31,9 @@ export class Writer {
       for (const outcome of outcomes) {
         if (isPlaced(outcome)) this.#origin.gave(outcome.id);
       }
-      this.#origin.acknowledged(session.written);
+      // A store that was replaced beneath the session has gone back: the next session compares.
+      if (this.#origin.isBehind(session.written)) session.destroy();
+      else this.#origin.acknowledged(session.written);
       return outcomes;
     });
   }

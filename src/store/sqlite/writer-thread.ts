@@ -6,11 +6,9 @@ import { recordOfLoss } from '../audit.ts';
 import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { StoreNotUsable } from '../store.ts';
-import { recordAction } from '../tables/audit.ts';
 import { areForMovedStore, carryOut } from '../tables/carry-out.ts';
-import { positionFromColumns } from '../tables/feed.ts';
 import { HEADS_NOT_COMPUTED, hasHeads, headsProgress } from '../tables/heads.ts';
-import { lostChanges } from '../tables/losses.ts';
+import { lostChanges, readAcknowledgement, recordLoss } from '../tables/losses.ts';
 import { readFreeIds } from '../tables/store-row.ts';
 import { describeSchema } from './database/catalog.ts';
 import { completeHeads, rechain } from './database/compute-heads.ts';
@@ -95,8 +93,9 @@ async function open() {
       // The ids of a new store begin at 1, even if another store was at this path.
       if (migrated?.from === 0) given.record({ highestId: 0n, acknowledged: undefined });
       retryWhileBusy(lockWaitMs, () => reserveGiven(session, given.highestId));
-      const lost = await recordLoss(session, given);
-      return { session, migrated, given, lost, files: new OpenFiles(path, db) };
+      const problem = given.problem ?? (await otherStore(session, given));
+      const lost = await findLoss(session, given);
+      return { session, migrated, given, lost, problem, files: new OpenFiles(path, db) };
     } catch (error) {
       db.close();
       throw error;
@@ -117,43 +116,38 @@ function probeForWriting(db: DatabaseSync): void {
   }
 }
 
-/** Records changes that were acknowledged and are missing; returns the record. */
-async function recordLoss(session: Session, given: LastGiven): Promise<string | undefined> {
+/** Names the store that was at this path before, if it is another one: `restore` refuses what a copy by hand does silently. */
+async function otherStore(session: Session, given: LastGiven): Promise<string | undefined> {
+  const before = given.acknowledged?.identity;
+  const { identity } = await readAcknowledgement(session);
+  if (before === undefined || before === identity) return undefined;
+  return `the store ${before} was at this path before; the database is of the store ${identity}`;
+}
+
+/** Records changes that were acknowledged and are missing. If that fails, the store is opened nevertheless. */
+async function findLoss(session: Session, given: LastGiven): Promise<string | undefined> {
   const lost = await lostChanges(session, given.acknowledged);
   if (lost === undefined) return undefined;
   const record = recordOfLoss(lost, path);
-  await inTransaction(session, () => recordAction(session, record), {
-    lockWaitMs,
-    evenIfMoved: true,
-  });
-  await recordGiven(session, given, 'all');
-  return record.what;
+  try {
+    const options = { lockWaitMs, evenIfMoved: true };
+    await inTransaction(session, () => recordLoss(session, record), options);
+    await recordGiven(session, given);
+    return record.what;
+  } catch (error) {
+    return `${record.what}; it was not recorded: ${(error as Error).message}`;
+  }
 }
 
-const GIVING: readonly StoreCommand['type'][] = [
-  'insertOrder',
-  'placeOrder',
-  'importOrders',
-  'limitIds',
-  'skipIds',
-];
-
-/** Records beside the database what is acknowledged: the position, and the highest id after commands that may have changed it. */
-async function recordGiven(
-  session: Session,
-  given: LastGiven,
-  commands: readonly StoreCommand[] | 'all',
-): Promise<void> {
-  const isGiving = commands === 'all' || commands.some(({ type }) => GIVING.includes(type));
-  const highestId = isGiving ? (await readFreeIds(session)).highest : given.highestId;
-  const [[identity, ...position] = []] = session.query(POSITION);
-  given.record({
-    highestId,
-    acknowledged: { identity: identity as string, position: positionFromColumns(position) },
-  });
+/** Records beside the database what is acknowledged, after a commit, whose outcome a failure does not affect. */
+async function recordGiven(session: Session, given: LastGiven): Promise<void> {
+  try {
+    const { highest: highestId } = await readFreeIds(session);
+    given.record({ highestId, acknowledged: await readAcknowledgement(session) });
+  } catch {
+    // For example a database that was damaged since; the next read reports that.
+  }
 }
-
-const POSITION = 'SELECT identity, revision, head FROM store';
 
 /** See Store.apply. */
 function apply(
@@ -200,13 +194,13 @@ function watch(files: OpenFiles): void {
 }
 
 await answer(async () => {
-  const { session, migrated, given, lost, files } = await open();
+  const { session, migrated, given, lost, problem, files } = await open();
   const mutex = new Mutex();
   watch(files);
   const carryOutRequest = async ({ commands }: { readonly commands: readonly StoreCommand[] }) => {
     files.expectNoLoss();
     const outcomes = await apply(session, commands);
-    await recordGiven(session, given, commands);
+    await recordGiven(session, given);
     // The commit may be in a file that no later process finds.
     files.expectUnchanged();
     return { outcomes };
@@ -222,5 +216,5 @@ await answer(async () => {
       return answer(() => (request === 'check' ? checkFile() : carryOutRequest(request)));
     });
   });
-  return { ready: true, migrated, lost, problem: given.problem };
+  return { ready: true, migrated, lost, problem };
 });

@@ -2,7 +2,7 @@ import type { Batch } from '../../domain/batch.ts';
 import type { BulkName, BulkRequest, ChangeResult } from '../../domain/bulk.ts';
 import { PLACEMENT_KEPT_MS } from '../../domain/placement.ts';
 import type { RequestName } from '../commands.ts';
-import { jsonRows, type Row, type Session } from './session.ts';
+import { byText, jsonRows, type Row, type Session } from './session.ts';
 
 /** A request of an API key that can be repeated, and its result. */
 interface RememberedRequest extends RequestName {
@@ -19,7 +19,7 @@ export async function findRequest(
   session: Session,
   { by, idempotencyKey }: RequestName,
 ): Promise<RememberedRequest | undefined> {
-  const [row] = await session.query(SQL.find, [jsonRows([[by, idempotencyKey]])]);
+  const [row] = await session.query(SQL.find[session.engine], [jsonRows([[by, idempotencyKey]])]);
   return row && requestFromRow(row);
 }
 
@@ -28,7 +28,7 @@ export async function recordRequest(
   session: Session,
   { by, idempotencyKey, digest, result, at }: RememberedRequest,
 ): Promise<void> {
-  await session.write(SQL.deleteExpired, [at - PLACEMENT_KEPT_MS, 2]);
+  await session.write(SQL.deleteExpired[session.engine], [at - PLACEMENT_KEPT_MS, 2]);
   await session.write(SQL.insert, [by, idempotencyKey, digest, JSON.stringify(result), at]);
 }
 
@@ -49,7 +49,7 @@ export async function findBulkRequests(
 ): Promise<BulkRequest[]> {
   if (wanted.length === 0) return [];
   const names = wanted.map(({ by, idempotencyKey }) => [by, idempotencyKey]);
-  const rows = await session.query(SQL.find, [jsonRows(names)]);
+  const rows = await session.query(SQL.find[session.engine], [jsonRows(names)]);
   return rows
     .map(requestFromRow)
     .map(({ result, ...name }) => ({ ...name, results: result as ChangeResult[] }));
@@ -66,11 +66,15 @@ export async function recordBulkRequests(
 }
 
 const SQL = {
-  find: `SELECT key_id, idempotency_key, digest, results, at
+  find: byText(
+    (c) => `SELECT key_id, idempotency_key, digest, results, at
     FROM json_array_elements($1::json) AS asked CROSS JOIN changed_all
-    WHERE key_id = asked.value ->> 0 AND idempotency_key = asked.value ->> 1`,
-  deleteExpired: `DELETE FROM changed_all WHERE (key_id, idempotency_key) IN
+    WHERE key_id${c} = asked.value ->> 0 AND idempotency_key${c} = asked.value ->> 1`,
+  ),
+  deleteExpired: byText(
+    (c) => `DELETE FROM changed_all WHERE (key_id${c}, idempotency_key${c}) IN
     (SELECT key_id, idempotency_key FROM changed_all WHERE at < $1 ORDER BY at LIMIT $2)`,
+  ),
   insert: `INSERT INTO changed_all (key_id, idempotency_key, digest, results, at)
     VALUES ($1, $2, $3, $4, $5)`,
 } as const;

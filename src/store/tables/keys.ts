@@ -1,6 +1,6 @@
 import { type ApiKey, type Environment, parseScopes, scopesText } from '../../domain/api-key.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
-import { type Dialects, jsonRows, number, type Row, type Session } from './session.ts';
+import { byText, type Dialects, jsonRows, number, type Row, type Session } from './session.ts';
 
 const KEY_COLUMNS =
   'id, name, environment, digest, created_at, expires_at, revoked_at, last_used_at, scopes, cancels_per_hour, former_digest, former_until';
@@ -34,7 +34,7 @@ export async function readKeys(
 ): Promise<ApiKey[]> {
   const rows =
     digests === undefined
-      ? await session.query(SQL.all)
+      ? await session.query(SQL.all[session.engine])
       : await session.query(BY_DIGEST[session.engine], [
           jsonRows(digests.map((digest) => [Buffer.from(digest).toString('hex')])),
         ]);
@@ -99,7 +99,7 @@ export async function recordKeyUse(
 const ASKED = '(SELECT value ->> 0 FROM json_array_elements($1::json))';
 
 const SQL = {
-  all: `SELECT ${KEY_COLUMNS} FROM api_keys ORDER BY created_at, id`,
+  all: byText((c) => `SELECT ${KEY_COLUMNS} FROM api_keys ORDER BY created_at, id${c}`),
   names: `SELECT id, name FROM api_keys WHERE id IN ${ASKED}`,
   insert: `INSERT INTO api_keys (id, name, environment, digest, created_at, expires_at, scopes, cancels_per_hour)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,

@@ -7,7 +7,7 @@ import type { KnownReference } from '../../domain/placement.ts';
 import type { OrderEvent } from '../store.ts';
 import {
   boolean,
-  type Dialects,
+  byText,
   integer,
   jsonRows,
   number,
@@ -99,15 +99,13 @@ export async function findReferences(
   return rows.map(([by, ...order]) => ({ by: by as string, placed: orderBeforeFromRow(order) }));
 }
 
-const find = (
-  collation: string,
-) => `SELECT reference_key, ${ORDER_COLUMNS}, later.type, later.ship_date_before,
-    later.complete_before
+const FIND = byText(
+  (
+    c,
+  ) => `SELECT reference_key, ${ORDER_COLUMNS}, later.type, later.ship_date_before, later.complete_before
   FROM json_array_elements($1::json) AS asked
   CROSS JOIN orders
   LEFT JOIN order_events AS later ON later.revision = orders.revision AND later.order_id = orders.id
     AND later.type <> 'placed'
-  WHERE orders.reference ${collation} = asked.value ->> 1 AND reference_key ${collation} = asked.value ->> 0`;
-
-/** On PostgreSQL with the collation of the index. */
-const FIND: Dialects = { sqlite: find(''), postgresql: find('COLLATE "C"') };
+  WHERE orders.reference${c} = asked.value ->> 1 AND reference_key${c} = asked.value ->> 0`,
+);

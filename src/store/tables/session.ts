@@ -27,6 +27,14 @@ export interface Session {
 /** A statement with a text for each engine. */
 export type Dialects = Readonly<Record<Engine['name'], string>>;
 
+/**
+ * Returns a statement for each engine.
+ * @param statement gets what follows a text column that is to be found by its index: the collation of the index (decision 062)
+ */
+export function byText(statement: (collation: string) => string): Dialects {
+  return { sqlite: statement(''), postgresql: statement(' COLLATE "C"') };
+}
+
 /** Formats rows as the parameter of json_array_elements, which returns each as an array: `value ->> 0` is its first column. */
 export function jsonRows(
   rows: readonly (readonly (string | bigint | number | undefined)[])[],

@@ -2,6 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { formatTimestamp } from '../../../domain/timestamp.ts';
 import type { Config } from '../../../service/settings/config.ts';
+import { databaseAt } from '../../../store/database.ts';
 import { type Finding, ok, problem, warning } from '../../../store/diagnosis.ts';
 
 /** A disk that fails takes its backups with it. */
@@ -12,7 +13,7 @@ function sameDisk(folder: string, database: string): Finding[] {
 }
 
 /** Checks the backups that the service makes, if it makes any. */
-export function backupsOf({ backups, database }: Config): Finding[] {
+export async function backupsOf({ backups, database }: Config): Promise<Finding[]> {
   if (backups === undefined) return [];
   const { folder, everyMs } = backups;
   if (!existsSync(folder)) {
@@ -26,6 +27,13 @@ export function backupsOf({ backups, database }: Config): Finding[] {
     if (latest === undefined)
       return [warning('backups', `there is no backup in ${folder}`, advice)];
     const found = `the latest backup is of ${formatTimestamp(latest.at)}`;
+    const { problems } = await databaseAt(`sqlite:${latest.file}`).check({
+      isSample: true,
+      areRowsSampled: true,
+    });
+    if (problems.length > 0) {
+      return [problem('backups', `${latest.file} is damaged: ${problems[0]}`, 'make another one')];
+    }
     const isOverdue = Date.now() - latest.at > 2 * everyMs;
     return [
       isOverdue ? warning('backups', found, advice) : ok('backups', found),

@@ -64,7 +64,7 @@ async function findingsOf(flags: DatabaseFlags): Promise<Finding[]> {
     ...namesOf(environment),
     ...(await portsOf(config)),
     ...(await config.database.diagnose()),
-    ...backupsOf(config),
+    ...(await backupsOf(config)),
     ...(await storeOf(config)),
   ];
 }

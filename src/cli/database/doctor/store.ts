@@ -60,7 +60,7 @@ function contentsOf({
     : [
         ok(
           'store',
-          `${counts.join(', ')}; revision ${revision}, and ${checked}; identity ${identity}`,
+          `${counts.join(', ')}; revision ${revision}, and ${checked}; identity ${identity ?? 'none yet'}`,
         ),
       ];
 }

@@ -1,5 +1,5 @@
 import { type Row, text } from '../../tables/session.ts';
-import { missingMigrations } from './schema.ts';
+import { hasSchema, missingMigrations } from './schema.ts';
 import type { Session } from './session.ts';
 
 /** Before this migration, text keys have the collation of the database. */
@@ -15,6 +15,7 @@ export async function collationProblem(
   session: Session,
 ): Promise<{ readonly found: string; readonly advice: string } | undefined> {
   if (Number(session.server!.version) < RECORDED_SINCE) return undefined;
+  if (!(await hasSchema(session))) return undefined;
   if (!(await missingMigrations(session)).includes(TEXT_KEYS)) return undefined;
   const [row] = await session.query(VERSIONS);
   const [name, recorded, actual] = (row as Row).map((each) => text(each));
@@ -23,7 +24,9 @@ export async function collationProblem(
     found:
       `the collation of the database had version ${recorded} when its indexes were made, and has version ${actual} now, so rows may not be found, ` +
       'and a repeated placement may place again',
-    advice: `stop all nodes, then run REINDEX DATABASE "${name}"; ALTER DATABASE "${name}" REFRESH COLLATION VERSION`,
+    advice:
+      `stop all nodes, then run REINDEX DATABASE "${name}" and, as a second command, ALTER DATABASE "${name}" REFRESH COLLATION VERSION ` +
+      '("Collations" in docs/postgresql.md)',
   };
 }
 

@@ -1,7 +1,7 @@
 import { withTimeout } from '../../../concurrency.ts';
 import type { OpenOptions } from '../../open-options.ts';
 import { isTransient, StoreNotUsable, StoreUnavailable } from '../../store.ts';
-import { type Address, parseAddress } from './address.ts';
+import { type Address, type Host, parseAddress } from './address.ts';
 import { expectOwnBackend } from './own-backend.ts';
 import { Session } from './session.ts';
 import type { TimeLimits } from './time-limits.ts';
@@ -102,28 +102,43 @@ export class Connection {
       connectMs: hosts.length === 1 ? CONNECT_MS : CONNECT_ONE_OF_SEVERAL_MS,
       onWarning: this.#listeners.onWarning ?? (() => {}),
     };
-    const { session, host } = await latestPrimary(
-      hosts.map(async (each) => ({ session: await Session.open(each, options), host: each })),
+    const primaries = await latestFirst(
+      hosts.map(async (host) => ({ session: await Session.open(host, options), host })),
     );
-    try {
-      await this.#listeners.welcome?.(session, () => Session.open(host, options));
-      return session;
-    } catch (error) {
-      session.destroy();
-      throw inOne([error as Error]);
+    let used: Session | undefined;
+    const errors: Error[] = [];
+    for (const { session, host } of primaries) {
+      if (used === undefined) {
+        try {
+          await this.#listeners.welcome?.(session, () => Session.open(host, options));
+          used = session;
+        } catch (error) {
+          errors.push(error as Error);
+        }
+      }
+      if (session !== used) session.destroy();
     }
+    if (used === undefined) throw inOne(errors);
+    return used;
   }
 }
 
-/** Waits for the other hosts for OTHERS_MS once one has answered, and closes the sessions that are not used. */
-async function latestPrimary<Opened extends { readonly session: Session }>(
-  attempts: readonly Promise<Opened>[],
-): Promise<Opened> {
-  const opened: Opened[] = [];
-  let chosen: Opened | undefined;
+interface Primary {
+  readonly session: Session;
+  readonly host: Host;
+}
+
+/**
+ * Waits until one host has answered, and OTHERS_MS for the others. Sessions that are made later are closed.
+ * @returns the sessions, that on the latest timeline first
+ * @throws StoreUnavailable without any, and if their servers are of different systems, whose timelines cannot be compared
+ */
+async function latestFirst(attempts: readonly Promise<Primary>[]): Promise<readonly Primary[]> {
+  const opened: Primary[] = [];
+  let isChosen = false;
   for (const attempt of attempts) {
     attempt.then(
-      (each) => (chosen === undefined ? opened.push(each) : each.session.destroy()),
+      (each) => (isChosen ? each.session.destroy() : opened.push(each)),
       () => {},
     );
   }
@@ -132,12 +147,18 @@ async function latestPrimary<Opened extends { readonly session: Session }>(
   } catch (error) {
     throw inOne((error as AggregateError).errors);
   }
-  if (attempts.length > 1)
+  if (attempts.length > 1) {
     await withTimeout(OTHERS_MS, () => Promise.allSettled(attempts)).catch(() => {});
-  const timelineOf = ({ session }: Opened) => session.server?.timeline ?? 0;
-  chosen = opened.reduce((best, each) => (timelineOf(each) > timelineOf(best) ? each : best));
-  for (const each of opened) if (each !== chosen) each.session.destroy();
-  return chosen;
+  }
+  isChosen = true;
+  if (new Set(opened.map(({ session }) => session.server!.system)).size > 1) {
+    for (const { session } of opened) session.destroy();
+    const hosts = opened.map(({ host }) => host.label).join(', ');
+    const words = `PostgreSQL: ${hosts} are primaries of different systems; name one of them in the URL`;
+    throw new StoreUnavailable(words, 'failed');
+  }
+  const timelineOf = ({ session }: Primary) => session.server!.timeline ?? 0;
+  return opened.toSorted((one, other) => timelineOf(other) - timelineOf(one));
 }
 
 /**

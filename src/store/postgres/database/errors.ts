@@ -4,6 +4,7 @@ import { type Fault, StoreUnavailable } from '../../store.ts';
 /** Raised by store_orders_expect_unchanged (migration 006). */
 export const WAS_CHANGED = 'SO001';
 export const INSUFFICIENT_PRIVILEGE = '42501';
+export const UNIQUE_VIOLATION = '23505';
 /** A lock was not granted in time, or would have led to a deadlock. */
 export const IS_LOCKED: readonly string[] = ['55P03', '40P01'];
 

@@ -26,7 +26,9 @@ const INDEX =
 
 /** Statements that lock a table, each at the beginning of a line. */
 const LOCKING: readonly (readonly [RegExp, TableLock['mode']])[] = [
-  [/^(?:ALTER|DROP|LOCK) TABLE (?:IF EXISTS )?(\w+)/gm, 'ACCESS EXCLUSIVE'],
+  [/^(?:ALTER|DROP) TABLE (?:IF EXISTS )?(\w+)/gm, 'ACCESS EXCLUSIVE'],
+  [/^LOCK TABLE (\w+) IN ACCESS EXCLUSIVE/gm, 'ACCESS EXCLUSIVE'],
+  [/^LOCK TABLE (\w+) IN SHARE ROW EXCLUSIVE/gm, 'SHARE ROW EXCLUSIVE'],
   [/^CREATE (?:CONSTRAINT )?TRIGGER [^;]*? ON (\w+)/gm, 'SHARE ROW EXCLUSIVE'],
   [/^(?:UPDATE|DELETE FROM|INSERT INTO) (\w+)/gm, 'ROW EXCLUSIVE'],
 ];

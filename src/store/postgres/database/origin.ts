@@ -1,50 +1,51 @@
-import type { Position } from '../../../../protocol/history.ts';
 import { ALL_IDS, leapAbove } from '../../../domain/ids.ts';
 import type { OrderId } from '../../../domain/order.ts';
 import { type Acknowledgement, recordOfLoss } from '../../audit.ts';
 import type { OpenOptions, PostgresServer } from '../../open-options.ts';
 import { StoreUnavailable } from '../../store.ts';
-import { recordAction } from '../../tables/audit.ts';
-import { lostChanges } from '../../tables/losses.ts';
+import { lostChanges, recordLoss } from '../../tables/losses.ts';
 import { type Column, text } from '../../tables/session.ts';
-import type { Session } from './session.ts';
+import { nameOf, type Session } from './session.ts';
 import { inTransaction } from './transaction.ts';
 
-/** What a server is compared by; see PostgresServer. */
-type Place = Pick<PostgresServer, 'address' | 'timeline' | 'system'>;
+type Compared = Pick<PostgresServer, 'address' | 'timeline' | 'system'>;
 
 /**
  * Finds the latest primary among the servers that a node is connected to: every promotion of a standby begins a new timeline. Timelines of
  * different systems are not compared: an upgrade by pg_upgrade, and a dump in a new server, begin at 1.
  */
 export class Timelines<Connection extends { readonly isLost: boolean }> {
-  readonly #places = new Map<Connection, Place>();
+  readonly #servers = new Map<Connection, Compared>();
   /** The highest timeline of each system. */
   readonly #latest = new Map<string | undefined, number>();
+  /** Systems that were left for another one. */
+  readonly #left = new Set<string | undefined>();
 
   /**
    * Adds a connection to a server.
    * @returns the connections to servers on earlier timelines, or of other systems, which are forgotten
-   * @throws StoreUnavailable if a server of the same system on a later timeline was seen before
+   * @throws StoreUnavailable if a server of the same system on a later timeline, or a later system, was seen before
    */
-  admit(connection: Connection, place: Place): readonly Connection[] {
-    const { system, timeline = 0 } = place;
+  admit(connection: Connection, server: Compared): readonly Connection[] {
+    const { system, timeline = 0 } = server;
     const latest = this.#latest.get(system) ?? 0;
-    if (timeline < latest) throw superseded(place, latest);
+    if (timeline < latest) throw superseded(server, `a server with timeline ${latest}`);
+    if (this.#left.has(system)) throw superseded(server, 'a server of another system');
+    for (const each of this.#latest.keys()) if (each !== system) this.#left.add(each);
     this.#latest.set(system, timeline);
-    const isFormer = (own: Place) => own.system !== system || (own.timeline ?? 0) < timeline;
-    const former = [...this.#places].filter(([, own]) => isFormer(own)).map(([each]) => each);
-    for (const each of this.#places.keys()) {
-      if (each.isLost || former.includes(each)) this.#places.delete(each);
+    const isFormer = (own: Compared) => own.system !== system || (own.timeline ?? 0) < timeline;
+    const former = [...this.#servers].filter(([, own]) => isFormer(own)).map(([each]) => each);
+    for (const each of this.#servers.keys()) {
+      if (each.isLost || former.includes(each)) this.#servers.delete(each);
     }
-    this.#places.set(connection, place);
+    this.#servers.set(connection, server);
     return former;
   }
 }
 
-function superseded({ address, timeline = 0 }: Place, latest: number): StoreUnavailable {
+function superseded(server: Compared, later: string): StoreUnavailable {
   return new StoreUnavailable(
-    `PostgreSQL: ${address} was superseded: it has timeline ${timeline}, and a server with timeline ${latest} was in use before, so it may lack ` +
+    `PostgreSQL: ${nameOf(server)} was superseded: ${later} was in use before, so it may lack ` +
       'acknowledged changes. If that server was discarded on purpose, restart all nodes ("A server that was superseded" in docs/postgresql-failover.md)',
     'superseded',
   );
@@ -53,9 +54,8 @@ function superseded({ address, timeline = 0 }: Place, latest: number): StoreUnav
 /** Verifies, across all connections of a node, that they use the same store and the latest primary. */
 export class Origin {
   readonly #timelines = new Timelines<Session>();
-  /** The environment and the identity of the store, once known. */
+  /** The environment of the store, once known. */
   #environment: string | undefined;
-  #identity = '';
   /** The highest id that this node has given to an order. */
   #highestGiven: OrderId = 0n;
   /** The position of the latest change that this node has acknowledged. */
@@ -73,10 +73,8 @@ export class Origin {
    */
   async confirm(session: Session): Promise<void> {
     for (const each of this.#timelines.admit(session, session.server!)) each.destroy();
-    const [row] = await session.query('SELECT environment, identity FROM store');
-    if (row === undefined) return;
-    this.#expectEnvironment(text(row[0]));
-    this.#identity = text(row[1]) ?? '';
+    const [row] = await session.query('SELECT environment FROM store');
+    if (row !== undefined) this.#expectEnvironment(text(row[0]));
   }
 
   /**
@@ -91,19 +89,23 @@ export class Origin {
     await reserveAbove(session, this.#highestGiven);
     const lost = await lostChanges(session, this.#acknowledged);
     if (lost === undefined) return;
-    const { address } = session.server!;
-    const record = recordOfLoss(
-      lost,
-      timeline === undefined ? address : `${address}, timeline ${timeline}`,
-    );
-    await inTransaction(session, () => recordAction(session, record));
+    const record = recordOfLoss(lost, nameOf(session.server!));
+    await inTransaction(session, () => recordLoss(session, record));
     this.#acknowledged = undefined;
     this.#onLost?.(record.what);
   }
 
+  /** Whether the history was longer before. */
+  isBehind(written: Acknowledgement | undefined): boolean {
+    const before = this.#acknowledged?.position.revision ?? 0n;
+    return (
+      written !== undefined && written !== this.#acknowledged && written.position.revision <= before
+    );
+  }
+
   /** Called with the position after the latest batch of a session, once it is durable. */
-  acknowledged(position: Position | undefined): void {
-    if (position !== undefined) this.#acknowledged = { identity: this.#identity, position };
+  acknowledged(written: Acknowledgement | undefined): void {
+    this.#acknowledged = written ?? this.#acknowledged;
   }
 
   /** Called with the id of an order that this node has placed. */

@@ -3,7 +3,7 @@ import { asset, assetsIn } from '../../../assets.ts';
 import { olderSchema } from '../../expected-schema.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import { watchBlockers } from './blockers.ts';
-import { INSUFFICIENT_PRIVILEGE, IS_LOCKED, sqlState } from './errors.ts';
+import { INSUFFICIENT_PRIVILEGE, IS_LOCKED, sqlState, UNIQUE_VIOLATION } from './errors.ts';
 import { type IndexPlan, type MigrationPlan, planMigration } from './migration-plan.ts';
 import type { Session } from './session.ts';
 
@@ -189,8 +189,14 @@ async function runText(session: Session, { name, sql }: MigrationText): Promise<
   }
 }
 
-/** Returns the error of a migration, with advice if the role lacks a right. */
+/** Returns the error of a migration, with advice if the role lacks a right, or rows are there twice. */
 function withAdvice(error: unknown, name: string): unknown {
+  if (sqlState(error) === UNIQUE_VIOLATION) {
+    const { detail } = (error as StoreUnavailable).cause as { detail?: string };
+    return new StoreNotUsable(
+      `the migration ${name} has found rows that should be there once: ${detail}; see "Collations" in docs/postgresql.md`,
+    );
+  }
   if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) return error;
   return new StoreNotUsable(
     `it needs the migration ${name}, for which this role lacks permission (${(error as Error).message}); ` +

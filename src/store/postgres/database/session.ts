@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { Client, type ClientConfig, type QueryArrayResult, type QueryConfig } from 'pg';
-import type { Position } from '../../../../protocol/history.ts';
+import { cut } from '../../../domain/text.ts';
+import type { Acknowledgement } from '../../audit.ts';
 import type { DatabaseWarning, PostgresServer } from '../../open-options.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import type { Column, Row, Session as TableSession, Value } from '../../tables/session.ts';
@@ -17,6 +18,11 @@ const GRACE_MS = 1_000;
 const OLDEST_SERVER = 140_000;
 /** How many reads of a new session the primary must answer: a proxy can choose another server for each. */
 const READS_TRIED = 4;
+
+/** The code of notices that are no warnings. */
+const SUCCESSFUL = '00000';
+/** Characters of a warning: a trigger can write any text. */
+const LONGEST_WARNING = 500;
 
 /** Default application_name in pg_stat_activity; PostgreSQL truncates names to 63 bytes. */
 const APPLICATION = `store-orders ${hostname()}/${process.pid}`.slice(0, 63);
@@ -53,6 +59,14 @@ export interface SessionOptions {
   readonly onWarning: (warning: DatabaseWarning) => void;
 }
 
+/** Names a server for messages: 10.0.0.1:5432, timeline 4. */
+export function nameOf({
+  address,
+  timeline,
+}: Pick<PostgresServer, 'address' | 'timeline'>): string {
+  return timeline === undefined ? address : `${address}, timeline ${timeline}`;
+}
+
 /**
  * One physical connection. Statements are pipelined: they can be sent before earlier ones are answered, and are
  * answered in order.
@@ -65,7 +79,7 @@ export class Session implements TableSession {
   /** The server; undefined until the session is set up. */
   server: PostgresServer | undefined;
   /** The position after the latest batch that this session has written. */
-  written: Position | undefined;
+  written: Acknowledgement | undefined;
   /** Called when the connection is lost or closed. */
   onLost = () => {};
 
@@ -73,10 +87,11 @@ export class Session implements TableSession {
     this.#client = client;
     client.on('error', () => this.destroy());
     client.on('end', () => this.destroy());
-    client.on('notice', ({ severity, routine, message = '' }) => {
-      if (severity !== 'WARNING') return;
+    // The severity is in the language of the server.
+    client.on('notice', ({ code, routine, message = '' }) => {
+      if (code === SUCCESSFUL) return;
       if (isAboutStandby(routine)) this.#isUnconfirmed = true;
-      else onWarning({ source: routine!, message });
+      else onWarning({ source: routine!, message: cut(message, LONGEST_WARNING) });
     });
   }
 

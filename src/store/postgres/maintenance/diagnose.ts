@@ -5,7 +5,7 @@ import { TABLES } from '../../tables/copied.ts';
 import type { Column } from '../../tables/session.ts';
 import { collationProblem } from '../database/collation.ts';
 import { newSession } from '../database/connection.ts';
-import type { Session } from '../database/session.ts';
+import { nameOf, type Session } from '../database/session.ts';
 import { OLDEST_TRANSACTION_AGE, oldSnapshots } from '../database/snapshots.ts';
 import { COMMAND } from '../database/time-limits.ts';
 import { hostsOf } from './hosts.ts';
@@ -48,6 +48,9 @@ async function diagnosePrimary(url: string): Promise<Finding[]> {
       ...(await rightsOf(session)),
       ...(await collationOf(session)),
     ];
+  } catch (error) {
+    if (!(error instanceof StoreNotUsable || error instanceof StoreUnavailable)) throw error;
+    return [problem('database', error.message, 'see docs/postgresql.md')];
   } finally {
     session.destroy();
   }
@@ -88,9 +91,7 @@ const SETTINGS = `SELECT current_setting('fsync'), current_setting('full_page_wr
 
 async function roundTrip(session: Session, version: string): Promise<Finding> {
   const ms = await medianMs(() => session.query('SELECT'));
-  const { address, timeline } = session.server!;
-  const place = timeline === undefined ? address : `${address}, timeline ${timeline}`;
-  const found = `PostgreSQL ${version} at ${place}; a round trip takes ${inMs(ms)}`;
+  const found = `PostgreSQL ${version} at ${nameOf(session.server!)}; a round trip takes ${inMs(ms)}`;
   if (ms < SLOW_ROUND_TRIP_MS) return ok('database', found);
   return warning('database', found, 'run the nodes near the server');
 }
@@ -122,7 +123,7 @@ async function diskOf(session: Session): Promise<Finding> {
     await session.run(`BEGIN; ${TABLESPACE}; ${FILL}; ROLLBACK`);
     return ok('disk', 'a table can grow');
   } catch (error) {
-    await session.run('ROLLBACK');
+    await session.run('ROLLBACK').catch(() => {});
     const { fault, message } = error as StoreUnavailable;
     if (fault === 'full') return problem('disk', message, 'free space on the disk of the server');
     return ok('disk', `whether a table can grow was not tried: ${message}`);
@@ -200,7 +201,8 @@ async function rightsOf(session: Session): Promise<Finding[]> {
 }
 
 async function collationOf(session: Session): Promise<Finding[]> {
-  const wrong = await collationProblem(session);
+  // Without rights, or of a newer schema, which are findings of their own.
+  const wrong = await collationProblem(session).catch(() => undefined);
   return wrong === undefined ? [] : [problem('collation', wrong.found, wrong.advice)];
 }
 

@@ -9,6 +9,7 @@ const CONNECT_MS = 3_000;
 
 interface HostState {
   readonly isPrimary: boolean;
+  /** Whether it answers, and a standby receives from its primary. */
   readonly isReachable: boolean;
   /** One line, for people. */
   readonly found: string;
@@ -26,32 +27,36 @@ export async function hostsOf(url: string): Promise<Finding[]> {
     return [problem('hosts', `several servers claim to be the primary: ${found}`, advice)];
   }
   if (states.every(({ isReachable }) => isReachable)) return [ok('hosts', found)];
-  return [warning('hosts', found, 'start those servers, or remove them from the URL')];
+  return [warning('hosts', found, 'start or repair those servers, or remove them from the URL')];
 }
 
 async function stateOf(host: Host): Promise<HostState> {
   const options = { limits: COMMAND, connectMs: CONNECT_MS, mayBeStandby: true };
-  let session: Session;
+  let session: Session | undefined;
   try {
     session = await Session.open(host, { ...options, onWarning: () => {} });
+    const [row] = await session.query(STATE);
+    const [isStandby, isReceiving, timeline, lag] = row!;
+    if (isStandby === 0n) {
+      const found = `${host.label}: primary, timeline ${session.server!.timeline ?? 'unknown'}`;
+      return { isPrimary: true, isReachable: true, found };
+    }
+    const state =
+      isReceiving === 0n
+        ? 'receives nothing from a primary'
+        : `timeline ${timeline ?? 'unknown'}, ${text(lag) ?? 'unknown'} s behind`;
+    const found = `${host.label}: standby, ${state}`;
+    return { isPrimary: false, isReachable: isReceiving === 1n, found };
   } catch (error) {
     const found = `${host.label}: ${(error as Error).message}`;
     return { isPrimary: false, isReachable: false, found };
-  }
-  try {
-    const [row] = await session.query(STATE);
-    const [isStandby, timeline, lag] = row!;
-    const isPrimary = isStandby === 0n;
-    const role = isPrimary ? 'primary' : 'standby';
-    const behind = isPrimary || lag == null ? '' : `, ${text(lag)} s behind`;
-    const found = `${host.label}: ${role}, timeline ${session.server!.timeline ?? timeline ?? 'unknown'}${behind}`;
-    return { isPrimary, isReachable: true, found };
   } finally {
-    session.destroy();
+    session?.destroy();
   }
 }
 
-/** The timeline of a standby is that of the log that it receives. It is not behind if it has replayed all that it has received. */
-const STATE = `SELECT pg_is_in_recovery(), (SELECT received_tli FROM pg_stat_wal_receiver),
+/** The timeline of a standby is that of the log that it receives; for a role without pg_read_all_stats, that of its last checkpoint. It is not behind if it has replayed all. */
+const STATE = `SELECT pg_is_in_recovery(), EXISTS (SELECT FROM pg_stat_wal_receiver WHERE pid IS NOT NULL),
+    coalesce((SELECT received_tli FROM pg_stat_wal_receiver), (SELECT timeline_id FROM pg_control_checkpoint())),
     CASE WHEN pg_last_wal_receive_lsn() = pg_last_wal_replay_lsn() THEN '0'
       ELSE round(extract(epoch FROM now() - pg_last_xact_replay_timestamp())::numeric, 1)::text END`;

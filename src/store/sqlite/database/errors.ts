@@ -9,8 +9,8 @@ const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
 const SQLITE_CANTOPEN = 14;
 const SQLITE_NOTADB = 26;
-/** An extended code. */
-const SQLITE_IOERR_WRITE = 778;
+/** Extended codes of errors while a file grows: WRITE, FSYNC, SHMSIZE. A file system can report a quota when it syncs. */
+const WRITING: readonly number[] = [778, 1_034, 4_874];
 
 const FAULTS: Readonly<Record<number, Fault>> = {
   [SQLITE_BUSY]: 'locked',
@@ -24,8 +24,8 @@ export function storeError(path: string, error: unknown): unknown {
   const code = resultCode(error);
   if (code === undefined) return error;
   const { message } = error as Error;
-  const cannotGrow =
-    (error as { errcode?: number }).errcode === SQLITE_IOERR_WRITE && isAtQuota(path);
+  const { errcode } = error as { errcode?: number };
+  const cannotGrow = WRITING.includes(errcode ?? 0) && isAtQuota(path);
   const fault = cannotGrow ? 'full' : (FAULTS[code] ?? 'failed');
   const words = fault === 'damaged' ? damaged(path, message) : message;
   return new StoreUnavailable(words, fault, { cause: error });

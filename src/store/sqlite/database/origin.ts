@@ -41,8 +41,9 @@ const SQL = {
   reserveIds: 'UPDATE store SET reserved_id = ?',
 } as const;
 
-/** Characters of an id, a position and an identity: as many as they can have, so that a rewrite needs no space on the disk. */
-const LENGTH = 20 + 84 + 17;
+/** Characters of an id, which earlier releases read alone, and of all: as many as they can have, so that a rewrite needs no space on the disk. */
+const ID_LENGTH = 20;
+const LENGTH = ID_LENGTH + 84 + 17 + 17;
 
 /**
  * The highest id that the store at a path has assigned, and its latest position, in a file next to the database. An operator may replace the
@@ -60,9 +61,9 @@ export class LastGiven {
     try {
       const database = realpathSync(path);
       this.#file = openBeside(database, `${database}-ids`);
-      const given = parse(readText(this.#file));
-      if (given === undefined) this.problem = DAMAGED;
-      else this.#given = given;
+      const { given, isDamaged } = parse(readText(this.#file));
+      this.#given = given;
+      if (isDamaged) this.problem = DAMAGED;
     } catch (error) {
       this.problem = (error as Error).message;
       this.close();
@@ -109,21 +110,22 @@ export function lastGivenProblem(path: string): string | undefined {
   try {
     const descriptor = openSync(file, 'r');
     try {
-      return parse(readText(descriptor)) === undefined ? `${file}: ${DAMAGED}` : undefined;
+      return parse(readText(descriptor)).isDamaged ? `${file}: ${DAMAGED}` : undefined;
     } finally {
       closeSync(descriptor);
     }
   } catch (error) {
-    return `${file}: ${(error as Error).message}`;
+    const { code, message } = error as NodeJS.ErrnoException;
+    // Rights are a finding of their own.
+    return code === 'EACCES' ? undefined : `${file}: ${message}`;
   }
 }
 
-/** 134 1207-6aa6… 3f0a94e1b2c4d5f6 */
+/** The id, the position, the identity of the store, and the time in milliseconds since the epoch. */
 function textOf({ highestId, acknowledged }: Given): string {
-  const { position, identity } = acknowledged ?? {};
-  const parts =
-    position === undefined ? [highestId] : [highestId, positionText(position), identity];
-  return parts.join(' ').padEnd(LENGTH);
+  const { position, identity, at } = acknowledged ?? {};
+  const rest = position === undefined ? '' : `${positionText(position)} ${identity} ${at}`;
+  return String(highestId).padEnd(ID_LENGTH) + rest.padEnd(LENGTH - ID_LENGTH);
 }
 
 function readText(file: number): string {
@@ -131,15 +133,23 @@ function readText(file: number): string {
   return text.toString('latin1', 0, readSync(file, text, 0, LENGTH, 0));
 }
 
-/** Returns undefined for a text of another form. */
-function parse(text: string): Given | undefined {
-  const [id = '', at, identity, ...rest] = text.trim().split(/ +/);
-  const highestId = id === '' ? 0n : parseInt64(id);
-  if (highestId === undefined || rest.length > 0) return undefined;
-  if (at === undefined) return { highestId, acknowledged: undefined };
+/** Reads what it can of a text that is damaged. */
+function parse(text: string): { readonly given: Given; readonly isDamaged: boolean } {
+  const [id, ...rest] = [
+    text.slice(0, ID_LENGTH).trim(),
+    ...text.slice(ID_LENGTH).trim().split(/ +/),
+  ];
+  const highestId = id === '' ? 0n : parseInt64(id!);
+  const [at = '', identity, ms, ...others] = rest;
   const position = parsePosition(at);
-  if (position === undefined || identity === undefined) return undefined;
-  return { highestId, acknowledged: { position, identity } };
+  const isComplete = position !== undefined && identity !== undefined && /^\d+$/.test(ms ?? '');
+  return {
+    given: {
+      highestId: highestId ?? 0n,
+      acknowledged: isComplete ? { position, identity, at: Number(ms) } : undefined,
+    },
+    isDamaged: highestId === undefined || others.length > 0 || (at !== '' && !isComplete),
+  };
 }
 
 /** Opens a file, which is made with owner and mode of the database: root may run a command on the store of a service. */

@@ -1,15 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 
 /** More than SQLite writes at once beyond the end of a file. */
 const PROBE_BYTES = 64 * 1024;
-const NO_SPACE = ['EDQUOT', 'ENOSPC', 'EFBIG'];
+/** Node.js has no name for EDQUOT. */
+const { EDQUOT, ENOSPC, EFBIG } = constants.errno;
+const NO_SPACE: readonly (number | undefined)[] = [-EDQUOT, -ENOSPC, -EFBIG];
 
 /**
- * Returns whether the database at `path` cannot grow, because of a quota or of the limit of the size of a file. SQLite reports both as an error
+ * Returns whether the database at a path, or behind a link, cannot grow, because of a quota or of the limit of the size of a file. SQLite reports both as an error
  * of the disk: it recognizes only a disk without space (https://sqlite.org/rescode.html#full).
  */
-export function isAtQuota(path: string): boolean {
+export function isAtQuota(link: string): boolean {
+  const path = realpathSync(link);
   const sizes = [path, `${path}-wal`].map(
     (file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0,
   );
@@ -19,7 +23,7 @@ export function isAtQuota(path: string): boolean {
     writeFileSync(probe, Buffer.alloc(PROBE_BYTES));
     return false;
   } catch (error) {
-    return NO_SPACE.includes((error as NodeJS.ErrnoException).code ?? '');
+    return NO_SPACE.includes((error as NodeJS.ErrnoException).errno);
   } finally {
     rmSync(probe, { force: true });
   }

@@ -1,12 +1,23 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, realpathSync, rmSync, statSync } from 'node:fs';
+import {
+  closeSync,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Backup, LatestBackup, Rotated, Rotation } from '../../backups.ts';
+import { StoreNotUsable } from '../../store.ts';
 import { readableLocation, readDatabase } from '../database/connection.ts';
 import { isBusy, withOpenErrors } from '../database/errors.ts';
 import { copySqlite, expectFolder, makeBackup, partialsIn, timeForName } from './backup.ts';
 
+/** https://sqlite.org/fileformat.html#the_database_header */
+const DATABASE_HEADER = 'SQLite format 3\0';
 /** A backup that is dated later than this from now has the time of a wrong clock: it is ignored, and not deleted. */
 const CLOCK_TOLERANCE_MS = 60_000;
 
@@ -19,7 +30,7 @@ export async function rotateBackups(path: string, rotation: Rotation): Promise<R
   const { folder } = rotation;
   expectFolder(folder);
   if (!isDue(path, rotation)) return { latest: latestBackup(path, folder) };
-  const lock = new DatabaseSync(resolve(folder, '.store-orders-backup-lock'), { timeout: 0 });
+  const lock = openLock(resolve(folder, '.store-orders-backup-lock'));
   try {
     lock.exec('BEGIN EXCLUSIVE');
     // Another process may have made one while this one waited for the lock.
@@ -31,6 +42,15 @@ export async function rotateBackups(path: string, rotation: Rotation): Promise<R
     return { latest: latestBackup(path, folder) };
   } finally {
     lock.close();
+  }
+}
+
+/** @throws StoreNotUsable, for example for the lock of another user */
+function openLock(path: string): DatabaseSync {
+  try {
+    return new DatabaseSync(path, { timeout: 0 });
+  } catch (error) {
+    throw new StoreNotUsable(`cannot open ${path}: ${(error as Error).message}`);
   }
 }
 
@@ -80,9 +100,23 @@ export function storeDigest(path: string): string {
 /** The time of `timeForName`, in parts. */
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)-(\d{3}Z)\.db$/;
 
-/** Returns the backups that were not dated by a wrong clock, the oldest first. */
+/** Returns the backups that were not dated by a wrong clock, and are databases, the oldest first. */
 function pastBackups(path: string, folder: string): Omit<LatestBackup, 'bytes'>[] {
-  return backupsOf(path, folder).filter(({ at }) => at <= Date.now() + CLOCK_TOLERANCE_MS);
+  return backupsOf(path, folder).filter(
+    ({ at, file }) => at <= Date.now() + CLOCK_TOLERANCE_MS && isDatabase(file),
+  );
+}
+
+/** Whether a file begins as every SQLite database does: an empty one must not count as a backup. */
+function isDatabase(path: string): boolean {
+  const file = openSync(path, 'r');
+  try {
+    const header = Buffer.alloc(DATABASE_HEADER.length);
+    readSync(file, header, 0, header.length, 0);
+    return header.toString('latin1') === DATABASE_HEADER;
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Returns the complete backups of a store in a folder, the oldest first. */

@@ -81,8 +81,9 @@ export async function restoreSqlite(
           syncToDisk(partial);
           moveLogAside(path, kept);
           if (wasThere) keep(path, kept);
-          renameSync(partial, path);
+          // Before: a restore that is interrupted after it is no loss either.
           forgetAcknowledged(path);
+          renameSync(partial, path);
         }),
       );
     },
