@@ -7,7 +7,16 @@ import { fileURLToPath } from 'node:url';
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
 /** Tests that are left out of the default run, in the order in which they are run: each would delay the others. */
-const OTHERS = ['store', 'feed', 'client', 'http/connection', 'cli', 'volume', 'process', 'browser'];
+const OTHERS = [
+  'store',
+  'feed',
+  'client',
+  'http/connection',
+  'cli',
+  'volume',
+  'process',
+  'browser',
+];
 /** Tests that need programs of the system, or write pictures: they are run by a word only. */
 const ON_DEMAND = [
   'test/proxies/http2.ts',

@@ -8,7 +8,6 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
-  statSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -49,8 +48,11 @@ async function metric(operations: string, name: string): Promise<number | undefi
   return value === undefined ? undefined : Number(value);
 }
 
-/** The beginning of every SQLite database. */
-const HEADER = 'SQLite format 3\0';
+/** A file that counts as a database: its header has one page of 512 bytes. */
+const PAGE = Buffer.alloc(512);
+PAGE.write('SQLite format 3\0', 'latin1');
+PAGE.writeUInt16BE(512, 16);
+PAGE.writeUInt32BE(1, 28);
 
 const settings = (folder: string, every: string) => ({
   BACKUP_DIR: folder,
@@ -64,7 +66,7 @@ test('a service makes backups automatically, checks them, and keeps the latest',
   const leftover = `${old}.01234567-89ab-cdef-0123-456789abcdef.partial`;
   // What operators have made of backups, backups of other stores, and one that a wrong clock has dated, stay.
   const others = [`${old}.gz`, `${old}-wal`, 'store-orders-00000000-2026-01-01T00-00-00-000Z.db'];
-  for (const name of [leftover, old, ...others]) writeFileSync(join(folder, name), HEADER);
+  for (const name of [leftover, old, ...others]) writeFileSync(join(folder, name), PAGE);
   const env = settings(folder, '1s');
   const { operations, call } = await serve(t, ['--sample', '50'], { database, env });
   const own = () => backupsIn(folder).filter((name) => name.startsWith(prefixOf(database)));
@@ -144,7 +146,7 @@ test('a failed backup is logged and counted, and retried until it succeeds', asy
 test('backups that a clock ahead has dated do not take the places of others', async (t) => {
   const [folder, database] = [temporaryFolder(t), await newStore(t)];
   const later = [1, 2, 3].map((hour) => `${prefixOf(database)}2999-01-01T0${hour}-00-00-000Z.db`);
-  for (const name of later) writeFileSync(join(folder, name), HEADER);
+  for (const name of later) writeFileSync(join(folder, name), PAGE);
   const env = settings(folder, '1s');
   const { operations } = await serve(t, [], { database, env });
   await eventually(async () => assert.equal(backupsIn(folder).length, later.length + 2));
@@ -258,7 +260,10 @@ test('doctor finds a backup that is overdue, and a folder that is missing', asyn
   const latest = join(folder, `${prefixOf(database)}${now}.db`);
   copyFileSync(old, latest);
   assert.match(await found(folder), /^ok: the latest backup is of /);
-  truncateSync(latest, statSync(latest).size / 2);
+  const bytes = readFileSync(latest);
+  truncateSync(latest, bytes.length / 2);
+  assert.match(await found(folder), /^warning: the latest backup is of 2026/, 'cut short');
+  writeFileSync(latest, bytes.fill(0, bytes.length / 2));
   assert.match(await found(folder), /^(?:problem|warning): .*(?:damaged|malformed)/);
 });
 

@@ -100,6 +100,14 @@ test('restore refuses a store in use, and unsuitable backups and targets', async
   assert.equal((await cli('check')).code, 0);
 });
 
+test('restore makes no file beside the database, which would belong to the user that restores', async (t) => {
+  const { backup } = await withBackup(t);
+  const folder = temporaryFolder(t);
+  const on = ['--database', `sqlite:${join(folder, 'new.db')}`];
+  assert.equal((await run(['restore', backup, ...on])).code, 0);
+  assert.deepEqual(readdirSync(folder), ['new.db']);
+});
+
 test('restore replaces another store only if that is asked for, and one without orders', async (t) => {
   const { backup, database, cli } = await withBackup(t);
   const other = `sqlite:${join(temporaryFolder(t), 'other.db')}`;

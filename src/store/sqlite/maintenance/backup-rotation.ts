@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   closeSync,
+  fstatSync,
   openSync,
   readdirSync,
   readSync,
@@ -17,7 +18,8 @@ import { isBusy, withOpenErrors } from '../database/errors.ts';
 import { copySqlite, expectFolder, makeBackup, partialsIn, timeForName } from './backup.ts';
 
 /** https://sqlite.org/fileformat.html#the_database_header */
-const DATABASE_HEADER = 'SQLite format 3\0';
+const MAGIC = 'SQLite format 3\0';
+const HEADER_BYTES = 100;
 /** A backup that is dated later than this from now has the time of a wrong clock: it is ignored, and not deleted. */
 const CLOCK_TOLERANCE_MS = 60_000;
 
@@ -107,13 +109,16 @@ function pastBackups(path: string, folder: string): Omit<LatestBackup, 'bytes'>[
   );
 }
 
-/** Whether a file begins as every SQLite database does: an empty one must not count as a backup. */
+/** Whether a file is a database of the length that its header has: one that was cut short must not count as a backup, nor push out a good one. */
 function isDatabase(path: string): boolean {
   const file = openSync(path, 'r');
   try {
-    const header = Buffer.alloc(DATABASE_HEADER.length);
-    readSync(file, header, 0, header.length, 0);
-    return header.toString('latin1') === DATABASE_HEADER;
+    const header = Buffer.alloc(HEADER_BYTES);
+    readSync(file, header, 0, HEADER_BYTES, 0);
+    const pageSize = header.readUInt16BE(16);
+    // 1 is 65,536, which the field has no room for.
+    const bytes = (pageSize === 1 ? 65_536 : pageSize) * header.readUInt32BE(28);
+    return header.toString('latin1', 0, MAGIC.length) === MAGIC && fstatSync(file).size === bytes;
   } finally {
     closeSync(file);
   }

@@ -180,6 +180,8 @@ function checkpointLog(db: DatabaseSync): boolean {
 
 /** What the backup lacks is known to the operator, and is no loss to be reported. */
 function forgetAcknowledged(path: string): void {
+  // The service makes it, as its own user.
+  if (!existsSync(`${path}-ids`)) return;
   const given = new LastGiven(path);
   given.record({ highestId: given.highestId, acknowledged: undefined });
   given.close();
