@@ -1,18 +1,22 @@
 import assert from 'node:assert/strict';
-import { chmodSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { temporaryFolder } from '../temporary.ts';
-import { tryFailovers } from '../torture/failover/failover.ts';
+import { fileURLToPath } from 'node:url';
 
-test('under Patroni, a switchover, the end of all sessions and a kill of PostgreSQL lose and double nothing', async (t) => {
-  const folder = temporaryFolder(t);
-  // PostgreSQL runs as another user.
-  chmodSync(folder, 0o755);
-  const options = { folder, seed: 1, minutes: 1, only: undefined, fault: undefined };
-  const result = await tryFailovers({ ...options, report: (line) => t.diagnostic(line) }, 3);
-  if (result.outcome === 'skipped') return t.skip(result.reason);
-  assert.notEqual(result.outcome, 'failed', 'findings' in result ? result.findings.join('\n') : '');
+const TORTURE = fileURLToPath(new URL('../torture/main.ts', import.meta.url));
+const LIMIT_MS = 280_000;
+
+test('under Patroni, a switchover, the end of all sessions and a kill of PostgreSQL lose and double nothing', (t) => {
+  const args = ['failover', '--only', 'the shortest three', '--minutes', '1', '--seed', '1'];
+  const { stdout, stderr } = spawnSync(process.execPath, [TORTURE, ...args], {
+    encoding: 'utf8',
+    timeout: LIMIT_MS,
+  });
+  const result = /^failover (\w+) in \d+ s, seed 1: (.*)$/m.exec(stdout);
+  assert.ok(result !== null, stdout + stderr);
+  const [, outcome, reason] = result;
+  if (outcome === 'skipped') return t.skip(reason);
   // Beside other tests there are fewer operations than a run of its own must have; each fault has happened.
-  if (result.outcome === 'undecided')
-    assert.match(result.reason, /^\d{4} operations of at least \d+$/);
+  if (outcome === 'undecided') assert.match(reason!, /^\d{4} operations of at least \d+$/);
+  else assert.equal(outcome, 'passed', stdout);
 });

@@ -7,7 +7,7 @@ import { succeed } from '../command.ts';
 import type { Deployment } from '../histories/deployment.ts';
 import { Node } from '../histories/node.ts';
 import { Trial } from '../histories/trial.ts';
-import type { Part, PartOptions, Result } from '../part.ts';
+import { isChosen, type Part, type PartOptions, type Result } from '../part.ts';
 import { Random } from '../random.ts';
 import { buildShim } from '../shim/build.ts';
 import { NODES_HOST, PatroniCluster } from './cluster.ts';
@@ -17,39 +17,38 @@ const NODES = 3;
 /** Nodes that connect through HAProxy; the others have all members in their URL. */
 const BY_PROXY = 1;
 
+const ALL = 'all faults';
+/** Of the faults, the shortest first. */
+const SHORTEST = 3;
+
 /** `npm run torture -- failover`: the histories of clients, beside Patroni, etcd and HAProxy. */
 export const failover: Part = {
   name: 'failover',
   minutes: 12,
-  scenarios: ['patroni'],
-  run: (options) => tryFailovers(options),
-};
-
-/** @param most how many of the faults there are, the shortest first */
-export async function tryFailovers(
-  { folder, seed, minutes, fault, report }: PartOptions,
-  most = Number.POSITIVE_INFINITY,
-): Promise<Result> {
-  const shim = buildShim(folder);
-  if ('reason' in shim) return { outcome: 'skipped', reason: shim.reason };
-  const deployment = await deploy(folder, shim.path, most);
-  if (typeof deployment === 'string') return { outcome: 'skipped', reason: deployment };
-  const trial = new Trial(deployment, new Random(seed), { fault, report });
-  const found = await trial.run(minutes * 60_000).finally(deployment.end);
-  report(found.summary);
-  const figures = `${found.operations} operations`;
-  if (found.findings.length > 0) {
-    const kept = join(process.cwd(), 'torture-findings', `${seed}-failover`);
-    rmSync(kept, { recursive: true, force: true });
-    mkdirSync(kept, { recursive: true });
-    for (const name of readdirSync(folder).filter((each) => each.endsWith('.log'))) {
-      copyFileSync(join(folder, name), join(kept, name));
+  scenarios: [ALL, 'the shortest three'],
+  run: async ({ folder, seed, minutes, only, fault, report }: PartOptions): Promise<Result> => {
+    const most = isChosen(ALL, only) ? Number.POSITIVE_INFINITY : SHORTEST;
+    const shim = buildShim(folder);
+    if ('reason' in shim) return { outcome: 'skipped', reason: shim.reason };
+    const deployment = await deploy(folder, shim.path, most);
+    if (typeof deployment === 'string') return { outcome: 'skipped', reason: deployment };
+    const trial = new Trial(deployment, new Random(seed), { fault, report });
+    const found = await trial.run(minutes * 60_000).finally(deployment.end);
+    report(found.summary);
+    const figures = `${found.operations} operations`;
+    if (found.findings.length > 0) {
+      const kept = join(process.cwd(), 'torture-findings', `${seed}-failover`);
+      rmSync(kept, { recursive: true, force: true });
+      mkdirSync(kept, { recursive: true });
+      for (const name of readdirSync(folder).filter((each) => each.endsWith('.log'))) {
+        copyFileSync(join(folder, name), join(kept, name));
+      }
+      return { outcome: 'failed', findings: [...found.findings, `  logs: ${kept}`], figures };
     }
-    return { outcome: 'failed', findings: [...found.findings, `  logs: ${kept}`], figures };
-  }
-  if (found.undecided !== undefined) return { outcome: 'undecided', reason: found.undecided };
-  return { outcome: 'passed', figures };
-}
+    if (found.undecided !== undefined) return { outcome: 'undecided', reason: found.undecided };
+    return { outcome: 'passed', figures };
+  },
+};
 
 /** @returns the reason if it cannot run here */
 async function deploy(folder: string, shim: string, most: number): Promise<Deployment | string> {
