@@ -20,7 +20,11 @@ export async function openForService(
   { onMade, onWaiting }: StartListeners,
 ): Promise<Store> {
   let steps: string | undefined;
-  let isOpen = false;
+  const reported = new Set<string>();
+  const reportLoss = (record: string) => {
+    if (!reported.has(record)) logger.error({ record }, 'acknowledged changes are lost');
+    reported.add(record);
+  };
   const store = await config.database.open({
     create: true,
     purpose: 'service',
@@ -36,21 +40,19 @@ export async function openForService(
     onConnection: connectionLog(logger),
     onWarning: warningLog(logger),
     onWaiting,
-    onLost: (record) => {
-      // Those that are found when the store is opened are logged with all that are not acknowledged.
-      if (isOpen) logger.error({ record }, 'acknowledged changes are lost');
-    },
+    onLost: reportLoss,
     onBackup: (file, problems) =>
       logger.info({ file, problems }, 'made a backup before the migration'),
     ...(config.backups && { backupFolder: config.backups.folder }),
   });
   try {
     await claim(store, config);
+    // A command may have found them before.
+    for (const { what } of await store.history.losses()) reportLoss(what);
   } catch (error) {
     await store.close();
     throw error;
   }
-  isOpen = true;
   if (steps !== undefined) await recordMigration(store, steps, logger);
   return store;
 }

@@ -101,9 +101,6 @@ export class Service {
     const { name: engine, schema } = store.engine;
     const counts = texts({ revision, ...orders });
     logger.info({ engine, schema, head, ...counts }, 'opened the store');
-    for (const { what: record } of await store.history.losses()) {
-      logger.error({ record }, 'acknowledged changes are lost');
-    }
     return store;
   }
 

@@ -1,7 +1,6 @@
 import { hostname, userInfo } from 'node:os';
-import { type Position, positionText } from '../../protocol/history.ts';
+import type { Position } from '../../protocol/history.ts';
 import { cut } from '../domain/text.ts';
-import { formatTimestamp } from '../domain/timestamp.ts';
 
 /** An operator's command. */
 export interface Action {
@@ -32,29 +31,6 @@ export interface Acknowledgement {
   readonly position: Position;
   /** Milliseconds since the epoch. */
   readonly at: number;
-}
-
-/** Changes that were acknowledged, and that the store does not have any more: it was restored, or a failover has lost them. */
-export interface LostChanges {
-  readonly acknowledged: Position;
-  /** The position of the store, and the time of its latest change in milliseconds since the epoch. */
-  readonly now: Position;
-  readonly latestAt: number | undefined;
-}
-
-/** Returns the record of a loss. @param where the database that lacks the changes */
-export function recordOfLoss({ acknowledged, now, latestAt }: LostChanges, where: string): Action {
-  const latest = latestAt === undefined ? 'without changes' : `of ${formatTimestamp(latestAt)}`;
-  return actionOf(
-    LOST,
-    `${positionText(acknowledged)} was acknowledged and is not in ${where}, which was at ${positionText(now)} (${latest})`,
-  );
-}
-
-/** Returns the records of losses that no later record acknowledges. @param records with one of the two commands, the oldest first */
-export function unacknowledged(records: readonly AuditRecord[]): AuditRecord[] {
-  const last = records.findLastIndex(({ command }) => command === ACKNOWLEDGED);
-  return records.slice(last + 1);
 }
 
 /** Returns user and host for display: "anna@shop-1". */

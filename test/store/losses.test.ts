@@ -112,7 +112,8 @@ test('SQLite: a file beside the database that is damaged, or a folder, is logged
   assert.match((await served(url, async () => {})).warnings[0]!.message, /EISDIR/);
 });
 
-test('PostgreSQL: a store that is set back beneath a node that has acknowledged more is reported', async (t) => {
+/** A node on a new store, and what it has reported. */
+async function postgresNode(t: TestContext) {
   const url = await newPostgresDatabase(t);
   const lost: string[] = [];
   const node = await databaseAt(url).open({
@@ -120,15 +121,20 @@ test('PostgreSQL: a store that is set back beneath a node that has acknowledged 
     onLost: (record) => lost.push(record),
   });
   t.after(() => node.close());
+  return { url, node, lost };
+}
+
+test('PostgreSQL: a store that is set back beneath a node that has acknowledged more is reported', async (t) => {
+  const { url, node, lost } = await postgresNode(t);
   await node.apply([place({ id: 1n, status: 'pending' })]);
   await node.apply([place({ id: 2n, status: 'pending' })]);
-  const { revision, head, pending } = { ...(await node.status()), pending: 2 };
+  const { revision, head } = await node.status();
   for (const id of [3n, 4n, 5n]) await node.apply([place({ id, status: 'pending' })]);
   // As a dump of that time.
   await query(
     url,
     `DELETE FROM orders WHERE revision > ${revision}; DELETE FROM order_events WHERE revision > ${revision};
-    UPDATE store SET revision = ${revision}, chained_revision = ${revision}, pending = ${pending}, head = '\\x${head}'`,
+    UPDATE store SET revision = ${revision}, chained_revision = ${revision}, pending = 2, head = '\\x${head}'`,
   );
   await node.apply([cancel(1n)]);
   await node.apply([cancel(2n)]);
@@ -138,13 +144,7 @@ test('PostgreSQL: a store that is set back beneath a node that has acknowledged 
 });
 
 test('PostgreSQL: heads that an operator computes anew are no loss', async (t) => {
-  const url = await newPostgresDatabase(t);
-  const lost: string[] = [];
-  const node = await databaseAt(url).open({
-    ...({ create: true, purpose: 'service' } as const),
-    onLost: (record) => lost.push(record),
-  });
-  t.after(() => node.close());
+  const { url, node, lost } = await postgresNode(t);
   await node.apply([place({ id: 1n, status: 'pending', quantity: 1n })]);
   await query(url, 'UPDATE orders SET quantity = 2');
   assert.equal((await run(['rechain', '--database', url])).code, 0);

@@ -19,7 +19,6 @@ import { countActivity } from './activity.ts';
 import { ChangedOrders } from './changed-orders.ts';
 import { isPostgresUrl, parseAddress } from './database/address.ts';
 import { describeSchema } from './database/catalog.ts';
-import { collationProblem } from './database/collation.ts';
 import { completeHeads } from './database/compute-heads.ts';
 import { Connection, newSession } from './database/connection.ts';
 import { Origin } from './database/origin.ts';
@@ -142,11 +141,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
         : served((session) => readKeys(session, digests)),
     keyNames: (ids) => read((session) => keyNames(session, ids)),
     status: (options) => (options?.evenIfMoved ? read : served)(readStatus),
-    sizes: () =>
-      read(async (session) => ({
-        ...(await readSizes(session)),
-        timeline: session.server?.timeline,
-      })),
+    sizes: () => read(readSizes),
     connected: () => operations.run(() => connectAll([reading, paging, writing])),
     close: () => {
       closing ??= close();
@@ -167,10 +162,6 @@ async function prepareSchema(
   const observe = () => newSession(url, COMMAND);
   const session = await newSession(url, MIGRATIONS, async (each) => {
     const update = mayMigrate(purpose);
-    const collation = update ? await collationProblem(each) : undefined;
-    if (collation !== undefined) {
-      throw new StoreNotUsable(`${collation.found}: ${collation.advice}`);
-    }
     const migrated = await migrate(each, {
       create,
       update,

@@ -31,9 +31,8 @@ export class Writer {
       for (const outcome of outcomes) {
         if (isPlaced(outcome)) this.#origin.gave(outcome.id);
       }
-      // A store that was replaced beneath the session has gone back: the next session compares.
-      if (this.#origin.isBehind(session.written)) session.destroy();
-      else this.#origin.acknowledged(session.written);
+      // The next session compares what was acknowledged.
+      if (!this.#origin.acknowledge(session.written)) session.destroy();
       return outcomes;
     });
   }

@@ -2,13 +2,12 @@ import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Mutex } from '../../concurrency.ts';
 import type { BatchCommand } from '../../domain/batch.ts';
-import { recordOfLoss } from '../audit.ts';
 import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { StoreNotUsable } from '../store.ts';
 import { areForMovedStore, carryOut } from '../tables/carry-out.ts';
 import { HEADS_NOT_COMPUTED, hasHeads, headsProgress } from '../tables/heads.ts';
-import { lostChanges, readAcknowledgement, recordLoss } from '../tables/losses.ts';
+import { findLoss, readAcknowledgement, recordLoss } from '../tables/losses.ts';
 import { readFreeIds } from '../tables/store-row.ts';
 import { describeSchema } from './database/catalog.ts';
 import { completeHeads, rechain } from './database/compute-heads.ts';
@@ -94,7 +93,7 @@ async function open() {
       if (migrated?.from === 0) given.record({ highestId: 0n, acknowledged: undefined });
       retryWhileBusy(lockWaitMs, () => reserveGiven(session, given.highestId));
       const problem = given.problem ?? (await otherStore(session, given));
-      const lost = await findLoss(session, given);
+      const lost = await reportLoss(session, given);
       return { session, migrated, given, lost, problem, files: new OpenFiles(path, db) };
     } catch (error) {
       db.close();
@@ -125,10 +124,9 @@ async function otherStore(session: Session, given: LastGiven): Promise<string | 
 }
 
 /** Records changes that were acknowledged and are missing. If that fails, the store is opened nevertheless. */
-async function findLoss(session: Session, given: LastGiven): Promise<string | undefined> {
-  const lost = await lostChanges(session, given.acknowledged);
-  if (lost === undefined) return undefined;
-  const record = recordOfLoss(lost, path);
+async function reportLoss(session: Session, given: LastGiven): Promise<string | undefined> {
+  const record = await findLoss(session, given.acknowledged, path);
+  if (record === undefined) return undefined;
   try {
     const options = { lockWaitMs, evenIfMoved: true };
     await inTransaction(session, () => recordLoss(session, record), options);

@@ -1,11 +1,12 @@
+import { positionText } from '../../../protocol/history.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
 import {
   ACKNOWLEDGED,
   type Acknowledgement,
   type Action,
   type AuditRecord,
+  actionOf,
   LOST,
-  type LostChanges,
-  unacknowledged,
 } from '../audit.ts';
 import { isPast } from '../feed.ts';
 import { RECORD_COLUMNS, recordAction, recordFromRow } from './audit.ts';
@@ -18,7 +19,9 @@ const MOST = 1_000;
 
 /** See History.losses. */
 export async function readLosses(session: Session): Promise<AuditRecord[]> {
-  return unacknowledged((await session.query(SQL.losses)).map(recordFromRow).reverse());
+  const records = (await session.query(SQL.losses)).map(recordFromRow);
+  const acknowledged = records.findIndex(({ command }) => command === ACKNOWLEDGED);
+  return records.slice(0, acknowledged === -1 ? records.length : acknowledged).reverse();
 }
 
 /** Records a loss once, also if its transaction is repeated since its commit was not confirmed; in a transaction that excludes all other writers. */
@@ -38,22 +41,29 @@ export function acknowledgementFrom([identity, ...position]: Row): Acknowledgeme
 }
 
 /**
- * Returns what the store has lost of what was acknowledged; undefined if it has that position, is another store, or an operator has
- * computed its heads anew.
+ * Returns the record of what the store has lost of what was acknowledged: it was restored, or a failover has lost it. Undefined if the store has
+ * that position, is another store, or an operator has computed its heads anew.
  * @param last undefined if nothing is known
+ * @param where names the database
  */
-export async function lostChanges(
+export async function findLoss(
   session: Session,
   last: Acknowledgement | undefined,
-): Promise<LostChanges | undefined> {
+  where: string,
+): Promise<Action | undefined> {
   if (last === undefined) return undefined;
-  const { position: acknowledged } = last;
-  const [row] = await session.query(SQL.positions, [acknowledged.revision, last.at]);
+  const { position } = last;
+  const [row] = await session.query(SQL.positions, [position.revision, last.at]);
   const [identity, revision, head, latestAt, headThen, isRechained] = row ?? [];
   if (identity !== last.identity || head == null || Number(isRechained) === 1) return undefined;
   const now = positionFromColumns([revision!, head]);
-  if (isPast(acknowledged, now, headFromColumn(headThen))) return undefined;
-  return { acknowledged, now, latestAt: number(latestAt) };
+  if (isPast(position, now, headFromColumn(headThen))) return undefined;
+  const at = number(latestAt);
+  const latest = at === undefined ? 'without changes' : `of ${formatTimestamp(at)}`;
+  return actionOf(
+    LOST,
+    `${positionText(position)} was acknowledged and is not in ${where}, which was at ${positionText(now)} (${latest})`,
+  );
 }
 
 const SQL = {

@@ -1,5 +1,4 @@
 import { type Row, text } from '../../tables/session.ts';
-import { hasSchema, missingMigrations } from './schema.ts';
 import type { Session } from './session.ts';
 
 /** Before this migration, text keys have the collation of the database. */
@@ -10,13 +9,14 @@ const RECORDED_SINCE = 150_000;
 /**
  * Returns the problem of a store whose indexes may have the order of a former version of the collation of its database, with what to do; undefined
  * if there is none, or PostgreSQL has no record of the version (before 15, and for the collations C and POSIX). See decision 062.
+ * @param missing the migrations that have not run on an existing store
  */
 export async function collationProblem(
   session: Session,
+  missing: readonly string[],
 ): Promise<{ readonly found: string; readonly advice: string } | undefined> {
   if (Number(session.server!.version) < RECORDED_SINCE) return undefined;
-  if (!(await hasSchema(session))) return undefined;
-  if (!(await missingMigrations(session)).includes(TEXT_KEYS)) return undefined;
+  if (!missing.includes(TEXT_KEYS)) return undefined;
   const [row] = await session.query(VERSIONS);
   const [name, recorded, actual] = (row as Row).map((each) => text(each));
   if (recorded === undefined || actual === undefined || recorded === actual) return undefined;

@@ -1,9 +1,9 @@
 import { ALL_IDS, leapAbove } from '../../../domain/ids.ts';
 import type { OrderId } from '../../../domain/order.ts';
-import { type Acknowledgement, recordOfLoss } from '../../audit.ts';
+import type { Acknowledgement } from '../../audit.ts';
 import type { OpenOptions, PostgresServer } from '../../open-options.ts';
 import { StoreUnavailable } from '../../store.ts';
-import { lostChanges, recordLoss } from '../../tables/losses.ts';
+import { findLoss, recordLoss } from '../../tables/losses.ts';
 import { type Column, text } from '../../tables/session.ts';
 import { nameOf, type Session } from './session.ts';
 import { inTransaction } from './transaction.ts';
@@ -16,10 +16,9 @@ type Compared = Pick<PostgresServer, 'address' | 'timeline' | 'system'>;
  */
 export class Timelines<Connection extends { readonly isLost: boolean }> {
   readonly #servers = new Map<Connection, Compared>();
-  /** The highest timeline of each system. */
+  /** The highest timeline of each system that was in use; those before the current one were left for another. */
   readonly #latest = new Map<string | undefined, number>();
-  /** Systems that were left for another one. */
-  readonly #left = new Set<string | undefined>();
+  #current: string | undefined;
 
   /**
    * Adds a connection to a server.
@@ -28,10 +27,12 @@ export class Timelines<Connection extends { readonly isLost: boolean }> {
    */
   admit(connection: Connection, server: Compared): readonly Connection[] {
     const { system, timeline = 0 } = server;
-    const latest = this.#latest.get(system) ?? 0;
-    if (timeline < latest) throw superseded(server, `a server with timeline ${latest}`);
-    if (this.#left.has(system)) throw superseded(server, 'a server of another system');
-    for (const each of this.#latest.keys()) if (each !== system) this.#left.add(each);
+    const latest = this.#latest.get(system);
+    if (latest !== undefined) {
+      if (timeline < latest) throw superseded(server, `a server with timeline ${latest}`);
+      if (system !== this.#current) throw superseded(server, 'a server of another system');
+    }
+    this.#current = system;
     this.#latest.set(system, timeline);
     const isFormer = (own: Compared) => own.system !== system || (own.timeline ?? 0) < timeline;
     const former = [...this.#servers].filter(([, own]) => isFormer(own)).map(([each]) => each);
@@ -87,25 +88,23 @@ export class Origin {
     const [row] = await session.query(TABLES);
     await recordOrigin(session, [system, row![0], timeline]);
     await reserveAbove(session, this.#highestGiven);
-    const lost = await lostChanges(session, this.#acknowledged);
-    if (lost === undefined) return;
-    const record = recordOfLoss(lost, nameOf(session.server!));
+    const record = await findLoss(session, this.#acknowledged, nameOf(session.server!));
+    if (record === undefined) return;
     await inTransaction(session, () => recordLoss(session, record));
     this.#acknowledged = undefined;
     this.#onLost?.(record.what);
   }
 
-  /** Whether the history was longer before. */
-  isBehind(written: Acknowledgement | undefined): boolean {
+  /**
+   * Called with the position after the latest batch of a session, once it is durable.
+   * @returns false if the history was longer before: the store was replaced beneath the session
+   */
+  acknowledge(written: Acknowledgement | undefined): boolean {
+    if (written === undefined || written === this.#acknowledged) return true;
     const before = this.#acknowledged?.position.revision ?? 0n;
-    return (
-      written !== undefined && written !== this.#acknowledged && written.position.revision <= before
-    );
-  }
-
-  /** Called with the position after the latest batch of a session, once it is durable. */
-  acknowledged(written: Acknowledgement | undefined): void {
-    this.#acknowledged = written ?? this.#acknowledged;
+    if (written.position.revision <= before) return false;
+    this.#acknowledged = written;
+    return true;
   }
 
   /** Called with the id of an order that this node has placed. */

@@ -3,6 +3,7 @@ import { asset, assetsIn } from '../../../assets.ts';
 import { olderSchema } from '../../expected-schema.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import { watchBlockers } from './blockers.ts';
+import { collationProblem } from './collation.ts';
 import { INSUFFICIENT_PRIVILEGE, IS_LOCKED, sqlState, UNIQUE_VIOLATION } from './errors.ts';
 import { type IndexPlan, type MigrationPlan, planMigration } from './migration-plan.ts';
 import type { Session } from './session.ts';
@@ -56,8 +57,8 @@ interface MigrateOptions {
  * working: indexes are built concurrently, and a migration that does not get its locks within LOCK_WAIT_MS rolls back and retries later, since
  * every request queues behind it.
  * @returns the number of migrations before and after; undefined if there were none to run
- * @throws StoreNotUsable if the store is missing or older and may not be changed, if it was made by a newer release, or if the role lacks
- * permission; StoreUnavailable if locks could not be acquired
+ * @throws StoreNotUsable if the store is missing or older and may not be changed, if it was made by a newer release, if its indexes may be in
+ * the order of a former collation, or if the role lacks permission; StoreUnavailable if locks could not be acquired
  */
 export async function migrate(
   session: Session,
@@ -67,9 +68,12 @@ export async function migrate(
   const isThere = await hasSchema(session);
   if (!create && !isThere) throw new StoreNotUsable('it contains no store');
   const to = MIGRATIONS.length;
-  const from = to - (await missingMigrations(session)).length;
+  const pending = await missingMigrations(session);
+  const from = to - pending.length;
   if (from === to) return undefined;
   if (isThere && !update) throw new StoreNotUsable(olderSchema(from, to));
+  const collation = isThere ? await collationProblem(session, pending) : undefined;
+  if (collation !== undefined) throw new StoreNotUsable(`${collation.found}: ${collation.advice}`);
   await withMigrationLock(session, options, async () => {
     // Read again: another node may have migrated while this one waited.
     const missing = await missingMigrations(session);

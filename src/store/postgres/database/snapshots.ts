@@ -45,9 +45,10 @@ export const OLDEST_TRANSACTION_AGE =
 
 const SIZES = `SELECT pg_database_size(current_database()), ${OLDEST_TRANSACTION_AGE}`;
 
-/** Returns the size of the database, and the holders of old snapshots. The sizes of log and disk are unknown here. */
+/** Returns the size of the database, the holders of old snapshots, and what else is measured of the server. The sizes of log and disk are unknown here. */
 export async function readSizes(session: Session): Promise<StoreSizes> {
   const [[row], heldBack] = await Promise.all([session.query(SIZES), readHeldBack(session)]);
   const [database, oldestTransactionAge] = row!.map(Number);
-  return { database: database!, heldBack, oldestTransactionAge: oldestTransactionAge! };
+  const { timeline } = session.server!;
+  return { database: database!, heldBack, oldestTransactionAge: oldestTransactionAge!, timeline };
 }

@@ -5,6 +5,7 @@ import { TABLES } from '../../tables/copied.ts';
 import type { Column } from '../../tables/session.ts';
 import { collationProblem } from '../database/collation.ts';
 import { newSession } from '../database/connection.ts';
+import { hasSchema, missingMigrations } from '../database/schema.ts';
 import { nameOf, type Session } from '../database/session.ts';
 import { OLDEST_TRANSACTION_AGE, oldSnapshots } from '../database/snapshots.ts';
 import { COMMAND } from '../database/time-limits.ts';
@@ -201,8 +202,10 @@ async function rightsOf(session: Session): Promise<Finding[]> {
 }
 
 async function collationOf(session: Session): Promise<Finding[]> {
+  if (!(await hasSchema(session))) return [];
   // Without rights, or of a newer schema, which are findings of their own.
-  const wrong = await collationProblem(session).catch(() => undefined);
+  const missing = await missingMigrations(session).catch(() => []);
+  const wrong = await collationProblem(session, missing);
   return wrong === undefined ? [] : [problem('collation', wrong.found, wrong.advice)];
 }
 

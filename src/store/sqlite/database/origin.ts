@@ -80,11 +80,10 @@ export class LastGiven {
 
   /** Called after a commit; a failure does not affect the outcome. */
   record(given: Given): void {
-    const text = textOf(given);
-    if (this.#file === undefined || text === textOf(this.#given)) return;
+    if (this.#file === undefined || isSame(given, this.#given)) return;
     this.#given = given;
     try {
-      writeSync(this.#file, text, 0);
+      writeSync(this.#file, textOf(given), 0);
     } catch {
       this.close();
     }
@@ -119,6 +118,12 @@ export function lastGivenProblem(path: string): string | undefined {
     // Rights are a finding of their own.
     return code === 'EACCES' ? undefined : `${file}: ${message}`;
   }
+}
+
+/** Most commits of a command that changes no order change nothing here. */
+function isSame(one: Given, other: Given): boolean {
+  const [head, otherHead] = [one, other].map(({ acknowledged }) => acknowledged?.position.head);
+  return one.highestId === other.highestId && head === otherHead;
 }
 
 /** The id, the position, the identity of the store, and the time in milliseconds since the epoch. */

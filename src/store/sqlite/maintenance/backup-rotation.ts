@@ -29,19 +29,22 @@ const CLOCK_TOLERANCE_MS = 60_000;
  * @throws StoreNotUsable, and errors of the file system
  */
 export async function rotateBackups(path: string, rotation: Rotation): Promise<Rotated> {
-  const { folder } = rotation;
+  const { folder, everyMs } = rotation;
   expectFolder(folder);
-  if (!isDue(path, rotation)) return { latest: latestBackup(path, folder) };
+  const prefix = prefixOf(path);
+  const before = latestOf(prefix, folder);
+  if (!isDue(before, everyMs)) return { latest: before };
   const lock = openLock(resolve(folder, '.store-orders-backup-lock'));
   try {
     lock.exec('BEGIN EXCLUSIVE');
     // Another process may have made one while this one waited for the lock.
-    if (!isDue(path, rotation)) return { latest: latestBackup(path, folder) };
-    const made = await make(path, rotation);
-    return { latest: latestBackup(path, folder), made };
+    const now = latestOf(prefix, folder);
+    if (!isDue(now, everyMs)) return { latest: now };
+    const made = await make(path, prefix, rotation);
+    return { latest: latestOf(prefix, folder), made };
   } catch (error) {
     if (!isBusy(error)) throw error;
-    return { latest: latestBackup(path, folder) };
+    return { latest: latestOf(prefix, folder) };
   } finally {
     lock.close();
   }
@@ -58,22 +61,24 @@ function openLock(path: string): DatabaseSync {
 
 /** Returns the latest backup of the store at `path`; undefined if there is none. @throws errors of the file system */
 export function latestBackup(path: string, folder: string): LatestBackup | undefined {
-  const latest = pastBackups(path, folder).at(-1);
+  return latestOf(prefixOf(path), folder);
+}
+
+function latestOf(prefix: string, folder: string): LatestBackup | undefined {
+  const latest = pastBackups(prefix, folder).at(-1);
   return latest && { ...latest, bytes: statSync(latest.file).size };
 }
 
-function isDue(path: string, { folder, everyMs }: Rotation): boolean {
-  const latest = latestBackup(path, folder);
+function isDue(latest: LatestBackup | undefined, everyMs: number): boolean {
   return latest === undefined || latest.at + everyMs <= Date.now();
 }
 
-async function make(path: string, { folder, keep }: Rotation): Promise<Backup> {
-  const prefix = prefixOf(path);
+async function make(path: string, prefix: string, { folder, keep }: Rotation): Promise<Backup> {
   // A process that was killed has left them: no other process makes a backup while the lock is held.
   for (const partial of partialsIn(folder).filter((each) => each.includes(prefix))) rmSync(partial);
   const target = join(folder, `${prefix}${timeForName()}.db`);
   const made = await makeBackup(target, async (partial) => copySqlite(path, partial));
-  for (const { file } of pastBackups(path, folder).slice(0, -keep)) rmSync(file);
+  for (const { file } of pastBackups(prefix, folder).slice(0, -keep)) rmSync(file);
   return made;
 }
 
@@ -103,8 +108,8 @@ export function storeDigest(path: string): string {
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)-(\d{3}Z)\.db$/;
 
 /** Returns the backups that were not dated by a wrong clock, and are databases, the oldest first. */
-function pastBackups(path: string, folder: string): Omit<LatestBackup, 'bytes'>[] {
-  return backupsOf(path, folder).filter(
+function pastBackups(prefix: string, folder: string): Omit<LatestBackup, 'bytes'>[] {
+  return backupsOf(prefix, folder).filter(
     ({ at, file }) => at <= Date.now() + CLOCK_TOLERANCE_MS && isDatabase(file),
   );
 }
@@ -125,8 +130,7 @@ function isDatabase(path: string): boolean {
 }
 
 /** Returns the complete backups of a store in a folder, the oldest first. */
-function backupsOf(path: string, folder: string): Omit<LatestBackup, 'bytes'>[] {
-  const prefix = prefixOf(path);
+function backupsOf(prefix: string, folder: string): Omit<LatestBackup, 'bytes'>[] {
   const names = readdirSync(folder).filter((name) => name.startsWith(prefix));
   return names.sort().flatMap((name) => {
     const [, hour, minute, second, rest] = TIME.exec(name.slice(prefix.length)) ?? [];
