@@ -8,6 +8,7 @@ import {
   readFileSync,
   realpathSync,
   rmSync,
+  symlinkSync,
   truncateSync,
   writeFileSync,
 } from 'node:fs';
@@ -265,6 +266,13 @@ test('doctor finds a backup that is overdue, and a folder that is missing', asyn
   assert.match(await found(folder), /^warning: the latest backup is of 2026/, 'cut short');
   writeFileSync(latest, bytes.fill(0, bytes.length / 2));
   assert.match(await found(folder), /^(?:problem|warning): .*(?:damaged|malformed)/);
+  // What cannot be read neither counts nor prevents a backup.
+  rmSync(latest);
+  mkdirSync(latest);
+  assert.match(await found(folder), /^warning: the latest backup is of 2026/, 'a folder');
+  rmSync(latest, { recursive: true });
+  symlinkSync('nowhere', latest);
+  assert.match(await found(folder), /^warning: the latest backup is of 2026/, 'a broken link');
 });
 
 test('BACKUP_DIR is refused on PostgreSQL, and so are invalid intervals and numbers', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { newApiKey, newSecret } from '../../src/domain/api-key.ts';
 import { databaseAt } from '../../src/store/database.ts';
 import type { Store } from '../../src/store/store.ts';
 import { query } from '../postgres.ts';
@@ -87,6 +88,26 @@ test('PostgreSQL: no index has the collation of the database, except of the type
     ['order_events_pkey', 'type'],
     ['store_orders_migrations_pkey', 'name'],
   ]);
+});
+
+test('PostgreSQL: a publication of all tables refuses no change of a table, with or without a primary key', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const store = await open(t, url);
+  await query(url, 'CREATE PUBLICATION warehouse FOR ALL TABLES');
+  const key = newApiKey(newSecret('production'), {
+    ...({ name: 'shop', environment: 'production', now: 1, cancelsPerHour: 1 } as const),
+  });
+  await store.apply([{ type: 'createKey', key }]);
+  await placeAll(store);
+  await store.apply([{ type: 'cancel', id: 1n, by: key.id, cancelsPerHour: 1 }]);
+  await store.apply([{ type: 'revokeKey', id: key.id }]);
+  assert.notEqual((await store.keys())[0]!.revokedAt, undefined);
+  const unidentified = await query(
+    url,
+    `SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace AND relreplident = 'd'
+       AND NOT EXISTS (SELECT FROM pg_index WHERE indrelid = pg_class.oid AND indisprimary)`,
+  );
+  assert.deepEqual(unidentified, []);
 });
 
 /** The schema before the migration of the text keys. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { positionText } from '../../protocol/history.ts';
@@ -110,6 +110,32 @@ test('SQLite: a file beside the database that is damaged, or a folder, is logged
   mkdirSync(`${path}-ids`, { mode: 0o700 });
   assert.match((await doctor())[0]!.found, /-ids: EISDIR/);
   assert.match((await served(url, async () => {})).warnings[0]!.message, /EISDIR/);
+});
+
+test('SQLite: a database that was cut to nothing is not taken for a new store, and its log is kept', async (t) => {
+  const { url, path } = await withLaterCancel(t);
+  const log = `${path}-wal`;
+  for (const left of [log, `${path}-ids`]) {
+    writeFileSync(path, '');
+    writeFileSync(log, left === log ? 'changes' : '');
+    const refusal = new RegExp(`it is empty, and had a store before, .*${left}.*restore a backup`);
+    await assert.rejects(
+      served(url, async () => {}),
+      refusal,
+    );
+    assert.equal((await run(['check', '--database', url])).code, 1);
+    assert.equal(readFileSync(log, 'utf8'), left === log ? 'changes' : '');
+  }
+  rmSync(`${path}-ids`);
+  const { result } = await served(url, (store) => store.status());
+  assert.equal(result.revision, 0n);
+});
+
+test('SQLite: a new store at the path of another begins with id 1, and the other one is named', async (t) => {
+  const { url, path } = await withLaterCancel(t);
+  for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true });
+  const { warnings } = await served(url, async () => {});
+  assert.match(warnings[0]!.message, /^the store [0-9a-f]{16} was at this path before; /);
 });
 
 /** A node on a new store, and what it has reported. */

@@ -77,6 +77,8 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '026-text-keys.sqlite.sql': '86e1277c7876a345',
   '027-identity.postgres.sql': '4b01914b742a833d',
   '027-identity.sqlite.sql': 'a2692d78e60c000c',
+  '028-replica-identity.postgres.sql': '8b84490c7b366228',
+  '028-replica-identity.sqlite.sql': '77e9ba0cd2b2b3e0',
 };
 
 test('no migration that has landed is changed', () => {

@@ -89,10 +89,11 @@ async function open() {
       }
       retryWhileBusy(lockWaitMs, () => recordOrigin(session, fileOrigin(path)));
       const given = new LastGiven(path);
+      const before = given.acknowledged?.identity;
       // The ids of a new store begin at 1, even if another store was at this path.
       if (migrated?.from === 0) given.record({ highestId: 0n, acknowledged: undefined });
       retryWhileBusy(lockWaitMs, () => reserveGiven(session, given.highestId));
-      const problem = given.problem ?? (await otherStore(session, given));
+      const problem = given.problem ?? (await otherStore(session, before));
       const lost = await reportLoss(session, given);
       return { session, migrated, given, lost, problem, files: new OpenFiles(path, db) };
     } catch (error) {
@@ -116,8 +117,10 @@ function probeForWriting(db: DatabaseSync): void {
 }
 
 /** Names the store that was at this path before, if it is another one: `restore` refuses what a copy by hand does silently. */
-async function otherStore(session: Session, given: LastGiven): Promise<string | undefined> {
-  const before = given.acknowledged?.identity;
+async function otherStore(
+  session: Session,
+  before: string | undefined,
+): Promise<string | undefined> {
   const { identity } = await readAcknowledgement(session);
   if (before === undefined || before === identity) return undefined;
   return `the store ${before} was at this path before; the database is of the store ${identity}`;

@@ -7,6 +7,7 @@ import {
   lstatSync,
   mkdirSync,
   openSync,
+  realpathSync,
   statSync,
 } from 'node:fs';
 import { homedir } from 'node:os';
@@ -87,8 +88,10 @@ export function openForWriting(path: string, create: boolean): { db: DatabaseSyn
     makeFolder(dirname(path));
     const failure = makeFile(path);
     if (!existsSync(path)) throw new StoreNotUsable(whyMissing(path, failure));
-  } else expectExists(path);
-  if (!statSync(path).isFile()) throw new StoreNotUsable('it is not a file');
+  } else {
+    expectFile(path);
+    if (statSync(path).size === 0) expectNoFormerStore(path);
+  }
   expectOneName(path);
   const file = fileIdentity(path);
   return { db: new DatabaseSync(resolve(path), { timeout: 0, readBigInts: true }), file };
@@ -172,9 +175,27 @@ export function readDatabase<T>(location: Location, use: (db: DatabaseSync) => T
   }
 }
 
-/** @throws StoreNotUsable if there is no file at `path`, or this user may not find it */
-export function expectExists(path: string): void {
+/** @throws StoreNotUsable if there is no file at `path`, or this user may not find it. A FIFO would be waited for. */
+export function expectFile(path: string): void {
   if (!existsSync(path)) throw new StoreNotUsable(whyMissing(path));
+  if (!statSync(path).isFile()) throw new StoreNotUsable('it is not a file');
+}
+
+/**
+ * An empty file becomes a new store, unless it was cut off: beside it are the files of the store that it had, which SQLite would delete.
+ * @throws StoreNotUsable
+ */
+function expectNoFormerStore(path: string): void {
+  const file = realpathSync(path);
+  const left = ['-wal', '-ids'].filter((end) => sizeOf(file + end) > 0).map((end) => file + end);
+  if (left.length === 0) return;
+  throw new StoreNotUsable(
+    `it is empty, and had a store before, of which ${left.join(' and ')} is left: restore a backup, or, for a new store, delete them`,
+  );
+}
+
+function sizeOf(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
 /** @param failure the error of an attempt to create the file */
@@ -208,7 +229,9 @@ export type Location = string | URL;
  * @throws StoreNotUsable if there is no file at `path`, or this user may not create the files that readers share
  */
 export function readableLocation(path: string): Location {
-  expectExists(path);
+  expectFile(path);
+  // SQLite would delete the log beside it.
+  if (statSync(path).size === 0) throw new StoreNotUsable('it is empty');
   const db = openForReading(path);
   try {
     db.prepare('SELECT 1 FROM sqlite_schema').get();
@@ -217,8 +240,7 @@ export function readableLocation(path: string): Location {
     if (isReadOnly(error)) throw new StoreNotUsable(READ_AS_OWNER, { cause: error });
     if (!isCannotOpen(error)) throw error;
     // Changes that are only in the log cannot be read without the log's index.
-    const log = statSync(`${path}-wal`, { throwIfNoEntry: false });
-    if (log !== undefined && log.size > 0) {
+    if (sizeOf(`${path}-wal`) > 0) {
       if (mayUse(path, constants.R_OK)) throw new StoreNotUsable(READ_AS_OWNER, { cause: error });
       throw error;
     }

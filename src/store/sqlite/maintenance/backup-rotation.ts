@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   closeSync,
+  constants,
   fstatSync,
   openSync,
   readdirSync,
@@ -13,7 +14,7 @@ import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { Backup, LatestBackup, Rotated, Rotation } from '../../backups.ts';
 import { StoreNotUsable } from '../../store.ts';
-import { readableLocation, readDatabase } from '../database/connection.ts';
+import { mayUse, readableLocation, readDatabase } from '../database/connection.ts';
 import { isBusy, withOpenErrors } from '../database/errors.ts';
 import { copySqlite, expectFolder, makeBackup, partialsIn, timeForName } from './backup.ts';
 
@@ -114,8 +115,14 @@ function pastBackups(prefix: string, folder: string): Omit<LatestBackup, 'bytes'
   );
 }
 
-/** Whether a file is a database of the length that its header has: one that was cut short must not count as a backup, nor push out a good one. */
+/**
+ * Whether a file is a database of the length that its header has: one that was cut short, or that this user may not read, must not count as a
+ * backup, nor push out a good one.
+ */
 function isDatabase(path: string): boolean {
+  if (!statSync(path, { throwIfNoEntry: false })?.isFile() || !mayUse(path, constants.R_OK)) {
+    return false;
+  }
   const file = openSync(path, 'r');
   try {
     const header = Buffer.alloc(HEADER_BYTES);

@@ -13,7 +13,7 @@ import {
 import type { Column, Row } from '../../tables/session.ts';
 import { insertStoreRow, readStatus } from '../../tables/store-row.ts';
 import {
-  expectExists,
+  expectFile,
   makeDurable,
   openForReading,
   openForWriting,
@@ -34,7 +34,7 @@ const SCHEMA = { has: KNOWN_MIGRATIONS, knows: KNOWN_MIGRATIONS };
  */
 export async function openSqliteSource(path: string): Promise<Source> {
   const db = withOpenErrors(path, () => {
-    expectExists(path);
+    expectFile(path);
     return openForReading(path, false);
   });
   const session = new Session(db);
