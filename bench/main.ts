@@ -4,6 +4,7 @@ import { stopAll, versionOf } from './processes.ts';
 import { report, valuesOf } from './report.ts';
 import { bulk } from './scenarios/bulk.ts';
 import { cancelPostgres, cancelSqlite } from './scenarios/cancel.ts';
+import { fairness } from './scenarios/fairness.ts';
 import { growth } from './scenarios/growth.ts';
 import { listDuringCancels } from './scenarios/list-during-cancels.ts';
 import { listCompressed, listLarge } from './scenarios/list-large.ts';
@@ -32,6 +33,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   v2Changes,
   v2Streams,
   v2Beside,
+  fairness,
   webhooks,
 };
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ConcurrencyLimit, Mutex, TimedOut, withTimeout } from '../src/concurrency.ts';
+import { ConcurrencyLimit, FairLimit, Mutex, TimedOut, withTimeout } from '../src/concurrency.ts';
 
 const refusal = () => new Error('too many');
 
@@ -28,36 +28,72 @@ test('a task that fails ends, too', async () => {
   assert.equal(await limit.run(async () => 'done'), 'done');
 });
 
-test('a bounded number of tasks wait for their turn, in order', async () => {
-  const limit = new ConcurrencyLimit(1, refusal, { max: 2, limitMs: 60_000 });
-  const begun: number[] = [];
-  const end: (() => void)[] = [];
-  const run = (number: number) =>
-    limit.run(() => {
-      begun.push(number);
-      return new Promise<void>((resolve) => end.push(resolve));
+const LIMITS = { max: 2, maxOfOne: 1, maxWaiting: 3, waitMs: 60_000 };
+
+/** A limit, and tasks that run until they are ended. */
+function fairLimit(limits = LIMITS) {
+  const begun: string[] = [];
+  const end = new Map<string, () => void>();
+  const limit = new FairLimit(limits, (isOwnLoad) => new Error(isOwnLoad ? 'own load' : 'load'));
+  const run = (name: string) =>
+    limit.run(name[0]!, () => {
+      begun.push(name);
+      return new Promise<void>((resolve) => end.set(name, resolve));
     });
-  const all = [run(1), run(2), run(3)];
-  await assert.rejects(run(4), /too many/);
-  assert.deepEqual(begun, [1]);
-  for (const each of all) {
-    end.shift()!();
-    await each;
+  const finish = async (name: string) => {
+    end.get(name)!();
     await new Promise(setImmediate);
-  }
-  assert.deepEqual(begun, [1, 2, 3]);
-  assert.equal(await limit.run(async () => 'free again'), 'free again');
+  };
+  return { run, finish, begun };
+}
+
+test('tasks begin in turn by owner, however many of them one has', async () => {
+  const { run, finish, begun } = fairLimit();
+  const all = ['a1', 'a2', 'a3', 'b1', 'b2', 'c1', 'd1'].map(run);
+  assert.deepEqual(begun, ['a1', 'b1']);
+  for (let ended = 0; ended < all.length; ended += 1) await finish(begun[ended]!);
+  await Promise.all(all);
+  assert.deepEqual(begun, ['a1', 'b1', 'a2', 'b2', 'c1', 'd1', 'a3']);
 });
 
-test('a task that has waited for too long does not run', async () => {
-  const limit = new ConcurrencyLimit(1, refusal, { max: 1, limitMs: 0 });
-  let end = () => {};
-  const first = limit.run(() => new Promise<void>((resolve) => (end = resolve)));
-  const late = limit.run(async () => assert.fail('ran'));
-  end();
+test('an owner has no more tasks at a time than its share, even if others have none', async () => {
+  const { run, finish, begun } = fairLimit();
+  const all = ['a1', 'a2'].map(run);
+  assert.deepEqual(begun, ['a1']);
+  all.push(run('b1'));
+  assert.deepEqual(begun, ['a1', 'b1']);
+  for (const name of ['a1', 'a2', 'b1']) await finish(name);
+  await Promise.all(all);
+});
+
+test('a task behind too many others of its owner is refused, and tasks of others are not', async () => {
+  const { run, finish, begun } = fairLimit();
+  const all = ['a1', 'a2', 'a3', 'a4'].map(run);
+  await assert.rejects(run('a5'), /own load/);
+  all.push(run('b1'));
+  for (const name of ['a1', 'a2', 'a3', 'a4', 'b1']) await finish(name);
+  await Promise.all(all);
+  assert.equal(begun.length, 5);
+});
+
+test('a task that has waited for too long is refused, with the reason, and leaves no trace', async () => {
+  const { run, finish } = fairLimit({ ...LIMITS, max: 1, waitMs: 1 });
+  const first = run('a1');
+  await assert.rejects(run('a2'), /own load/);
+  await assert.rejects(run('b1'), /^Error: load/);
+  await finish('a1');
   await first;
-  await assert.rejects(late, /too many/);
-  assert.equal(await limit.run(async () => 'free again'), 'free again');
+  const last = run('b2');
+  await finish('b2');
+  await last;
+});
+
+test('a task that fails gives its place to the next one', async () => {
+  const limit = new FairLimit({ ...LIMITS, max: 1 }, refusal);
+  const failing = limit.run('a', () => Promise.reject(new Error('failed')));
+  const next = limit.run('b', async () => 'done');
+  await assert.rejects(failing, /failed/);
+  assert.equal(await next, 'done');
 });
 
 test('tasks run one at a time, in order of submission', async () => {

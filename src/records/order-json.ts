@@ -27,14 +27,17 @@ function detailJson({ reason, trackingNumber }: Pick<OrderRecord, 'reason' | 'tr
   return trackingNumber === undefined ? '' : `,"trackingNumber":${asciiJson(trackingNumber)}`;
 }
 
-const CHANGES_PER_TURN = 100;
+const RECORDS_PER_TURN = 100;
 
-/** Formats changes with `changeJson`, in several turns of the event loop, since one revision can have thousands. */
-export async function changesJson(changes: readonly OrderChange[]): Promise<string[]> {
+/** Formats orders or changes in several turns of the event loop: a page has hundreds, and one revision can have thousands. */
+export async function formatInTurns<T>(
+  items: readonly T[],
+  format: (item: T) => string,
+): Promise<string[]> {
   const records: string[] = [];
-  for (let from = 0; from < changes.length; from += CHANGES_PER_TURN) {
+  for (let from = 0; from < items.length; from += RECORDS_PER_TURN) {
     if (from > 0) await nextTurn();
-    records.push(...changes.slice(from, from + CHANGES_PER_TURN).map(changeJson));
+    records.push(...items.slice(from, from + RECORDS_PER_TURN).map(format));
   }
   return records;
 }
@@ -53,7 +56,7 @@ export async function changePageJson({
   isMore,
   now,
 }: ChangePage): Promise<Json<Contract.ChangePage>> {
-  const records = await changesJson(changes);
+  const records = await formatInTurns(changes, changeJson);
   const next = `"next":"${positionText(position)}","more":${isMore}`;
   const page = `{"changes":[${records.join()}],${next},"revision":${now.revision},"head":"${now.head}"}`;
   return page as Json<Contract.ChangePage>;

@@ -57,11 +57,6 @@ export interface ActivityPage {
 /** Events that one request may count. */
 export const MAX_EVENTS_COUNTED = MAX_ROWS_READ;
 
-/** Counts that run at the same time. */
-export const MAX_COUNTS_AT_ONCE = 8;
-/** Further counts wait, at most as long as their clients do. */
-export const COUNTS_WAITING = { max: 200, limitMs: 2_000 };
-
 /** Returns the position that `after` counts up to, which must be in the past of the store; undefined when a count begins. */
 export function countedPosition({ after }: ActivityQuery): Position | undefined {
   return after && { revision: after.upTo, head: after.head };

@@ -79,9 +79,6 @@ export interface OrderCounts {
   readonly position: Position;
 }
 
-/** Pages, of orders or changes, that are read or wait to be read at the same time. */
-export const MAX_PAGES_AT_ONCE = 200;
-
 /** Maximum number of rows that one request for a page may read. */
 export const MAX_ROWS_READ = 50_000;
 

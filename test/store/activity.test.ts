@@ -4,12 +4,7 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import type { ApiKey } from '../../src/domain/api-key.ts';
 import type { OrderId } from '../../src/domain/order.ts';
-import {
-  ActivityCount,
-  COUNTS_WAITING,
-  MAX_COUNTS_AT_ONCE,
-  MAX_EVENTS_COUNTED,
-} from '../../src/store/activity.ts';
+import { ActivityCount, MAX_EVENTS_COUNTED } from '../../src/store/activity.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
 import type { Store } from '../../src/store/store.ts';
 import { query } from '../postgres.ts';
@@ -101,17 +96,6 @@ for (const { name, newDatabase } of ENGINES) {
       const after = { ...next!, ...other };
       assert.equal(await store.activity({ boundaries, after }), undefined);
     }
-  });
-
-  test(`more counts at once than run at the same time wait for each other, up to a limit (${name})`, async (t) => {
-    const store = await open(t, await newDatabase(t));
-    const most = MAX_COUNTS_AT_ONCE + COUNTS_WAITING.max;
-    const counts = Array.from({ length: most + 1 }, (_, index) =>
-      index % 2 === 0 ? store.activity({ boundaries: [0, 1] }) : store.count({ petId: 1n }),
-    );
-    const results = await Promise.allSettled(counts);
-    const refused = results.filter(({ status }) => status === 'rejected');
-    assert.equal(refused.length, 1);
   });
 
   test(`events are counted by key, with its name (${name})`, async (t) => {

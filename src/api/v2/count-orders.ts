@@ -5,9 +5,13 @@ import { filterOf } from './filters.ts';
 import { pageReply } from './replies.ts';
 
 /** GET /store/counts: how many orders match all filters, by status. */
-export const countOrders = operation('countOrders', async (call, { store }) => {
-  const { orders, isExact, position } = await store.count(filterOf(call.parameters));
-  return pageReply(call, storeEtags(position), () =>
-    toJson({ counts: orders, exact: isExact, ...position }),
-  );
-});
+export const countOrders = operation(
+  'countOrders',
+  async (call, { store }) => {
+    const { orders, isExact, position } = await store.count(filterOf(call.parameters));
+    return pageReply(call, storeEtags(position), () =>
+      toJson({ counts: orders, exact: isExact, ...position }),
+    );
+  },
+  { reads: 'count' },
+);

@@ -8,19 +8,25 @@ import { operation } from '../operation.ts';
 import { pageReply } from './replies.ts';
 
 /** GET /store/activity: how many orders were placed, cancelled and shipped in each period. */
-export const getActivity = operation('getActivity', async (call, { store }) => {
-  const { cursor } = call.parameters;
-  const boundaries = call.parameters.boundaries.map((text) => Math.min(parseBound(text)!, LATEST));
-  if (boundaries.some((each, index) => index > 0 && each <= boundaries[index - 1]!)) {
-    const detail = 'must be in ascending order, a millisecond apart at least';
-    return invalid('parameter_invalid', [{ parameter: 'boundaries', detail }]);
-  }
-  const after = cursor === undefined ? undefined : parseActivityCursor(cursor, boundaries);
-  if (cursor !== undefined && after === undefined) return refuse('cursor_invalid');
-  const page = await store.activity({ boundaries, after });
-  if (page === undefined) return refuse('changes_gone');
-  return pageReply(call, storeEtags(page.now), () => pageJson(page, boundaries));
-});
+export const getActivity = operation(
+  'getActivity',
+  async (call, { store }) => {
+    const { cursor } = call.parameters;
+    const boundaries = call.parameters.boundaries.map((text) =>
+      Math.min(parseBound(text)!, LATEST),
+    );
+    if (boundaries.some((each, index) => index > 0 && each <= boundaries[index - 1]!)) {
+      const detail = 'must be in ascending order, a millisecond apart at least';
+      return invalid('parameter_invalid', [{ parameter: 'boundaries', detail }]);
+    }
+    const after = cursor === undefined ? undefined : parseActivityCursor(cursor, boundaries);
+    if (cursor !== undefined && after === undefined) return refuse('cursor_invalid');
+    const page = await store.activity({ boundaries, after });
+    if (page === undefined) return refuse('changes_gone');
+    return pageReply(call, storeEtags(page.now), () => pageJson(page, boundaries));
+  },
+  { reads: 'count' },
+);
 
 type Boundaries = ActivityQuery['boundaries'];
 

@@ -9,18 +9,22 @@ import { pageReply } from './replies.ts';
 const DEFAULT_LIMIT = 100;
 
 /** GET /store/changes: the next changes after a cursor. */
-export const listChanges = operation('listChanges', async (call, { store }) => {
-  const { parameters } = call;
-  const after = parseFeedStart(parameters.after ?? 'start');
-  if (after === undefined) return refuse('cursor_invalid');
-  const limit = Number(parameters.limit ?? DEFAULT_LIMIT);
-  const filter = feedFilterOf(parameters);
-  const page = await (filter === undefined
-    ? store.feed(after, limit)
-    : filteredPage(store.feed, after, { filter, limit }));
-  if (page === undefined) return refuse('changes_gone');
-  return pageReply(call, storeEtags(page.now), () => changePageJson(page));
-});
+export const listChanges = operation(
+  'listChanges',
+  async (call, { store }) => {
+    const { parameters } = call;
+    const after = parseFeedStart(parameters.after ?? 'start');
+    if (after === undefined) return refuse('cursor_invalid');
+    const limit = Number(parameters.limit ?? DEFAULT_LIMIT);
+    const filter = feedFilterOf(parameters);
+    const page = await (filter === undefined
+      ? store.feed(after, limit)
+      : filteredPage(store.feed, after, { filter, limit }));
+    if (page === undefined) return refuse('changes_gone');
+    return pageReply(call, storeEtags(page.now), () => changePageJson(page));
+  },
+  { reads: 'page' },
+);
 
 /** The parameters of listChanges and streamChanges that select changes. */
 interface FilterParameters {

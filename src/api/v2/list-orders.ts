@@ -4,7 +4,7 @@ import type { OrderPage as PageRecord } from '../../../protocol/generated/record
 import { positionText } from '../../../protocol/history.ts';
 import { invalid, refuse } from '../../http/request/reply.ts';
 import { storeEtags } from '../../records/etags.ts';
-import { orderRecordJson } from '../../records/order-json.ts';
+import { formatInTurns, orderRecordJson } from '../../records/order-json.ts';
 import { pageCursor, parsePageCursor } from '../../records/page-cursors.ts';
 import type { OrderPage, PagePlace, PageQuery } from '../../store/pages.ts';
 import { operation } from '../operation.ts';
@@ -14,19 +14,23 @@ import { DEFAULT_LIMIT, pageReply } from './replies.ts';
 type Parameters = Operations['listOrders']['parameters'];
 
 /** GET /store/orders: a page of the orders that match all filters. */
-export const listOrders = operation('listOrders', async (call, { store }) => {
-  const { sort, referencePrefix } = call.parameters;
-  if (sort === 'reference' && referencePrefix === undefined) {
-    return invalid('parameter_invalid', [WITHOUT_PREFIX]);
-  }
-  const query = queryOf(call.parameters);
-  if (query === undefined) return refuse('cursor_invalid');
-  const page = await store.page(query);
-  const next = page.next === undefined ? undefined : pageCursor(query, page.next);
-  const link = next === undefined ? [] : ['link', linkTo(next, call.parameters)];
-  const etags = storeEtags(page.position, page.next?.id);
-  return pageReply(call, etags, () => pageJson(page, next), link);
-});
+export const listOrders = operation(
+  'listOrders',
+  async (call, { store }) => {
+    const { sort, referencePrefix } = call.parameters;
+    if (sort === 'reference' && referencePrefix === undefined) {
+      return invalid('parameter_invalid', [WITHOUT_PREFIX]);
+    }
+    const query = queryOf(call.parameters);
+    if (query === undefined) return refuse('cursor_invalid');
+    const page = await store.page(query);
+    const next = page.next === undefined ? undefined : pageCursor(query, page.next);
+    const link = next === undefined ? [] : ['link', linkTo(next, call.parameters)];
+    const etags = storeEtags(page.position, page.next?.id);
+    return pageReply(call, etags, () => pageJson(page, next), link);
+  },
+  { reads: 'page' },
+);
 
 /** Orders need not have a reference. */
 const WITHOUT_PREFIX = { parameter: 'sort', detail: 'reference is only for referencePrefix' };
@@ -58,9 +62,12 @@ function linkTo(cursor: string, parameters: Parameters): string {
   return `<?${pairs.join('&')}>; rel="next"`;
 }
 
-function pageJson({ orders, position }: OrderPage, next: string | undefined): Json<PageRecord> {
+async function pageJson(
+  { orders, position }: OrderPage,
+  next: string | undefined,
+): Promise<Json<PageRecord>> {
   const { revision, head } = position;
-  const list = orders.map(orderRecordJson).join(',');
+  const list = (await formatInTurns(orders, orderRecordJson)).join(',');
   const cursor = next === undefined ? '' : `"next":"${next}",`;
   const changes = positionText(position);
   const rest = `"revision":${revision},"head":"${head}","changesAfter":"${changes}"`;

@@ -1,5 +1,5 @@
 import { type Position, positionText } from '../../../protocol/history.ts';
-import { changesJson } from '../../records/order-json.ts';
+import { changeJson, formatInTurns } from '../../records/order-json.ts';
 import { type ChangePage, type FeedFilter, matches, positionAfter } from '../../store/feed.ts';
 
 /** How long a client should wait before it reconnects, in milliseconds. */
@@ -30,7 +30,7 @@ export function eventsOf(page: ChangePage): Promise<EventsFor> {
  * Formats the changes of a page by https://html.spec.whatwg.org/multipage/server-sent-events.html. Only the last event of a revision has an id.
  */
 async function formatted({ changes, position }: ChangePage): Promise<EventsFor> {
-  const records = await changesJson(changes);
+  const records = await formatInTurns(changes, changeJson);
   const events = changes.map((change, index) => ({ change, data: records[index]! }));
   const revisions = [...Map.groupBy(events, ({ change }) => change.order.revision).values()];
   const formattedFor = new Map<string, Buffer>();

@@ -1,13 +1,9 @@
 import { realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { ConcurrencyLimit } from '../../concurrency.ts';
-import { COUNTS_WAITING, MAX_COUNTS_AT_ONCE } from '../activity.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import type { History } from '../history.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
-import { MAX_PAGES_AT_ONCE } from '../pages.ts';
-import type { StoreSizes } from '../store.ts';
-import { type Store, tooManyReads } from '../store.ts';
+import type { Store, StoreSizes } from '../store.ts';
 import { readAudit, readOperators } from '../tables/audit.ts';
 import { importProgress, readImports } from '../tables/imports.ts';
 import { keyNames, readKeys } from '../tables/keys.ts';
@@ -124,8 +120,6 @@ function storeOf(
   writer: Pick<WriterClient, 'apply' | 'close'>,
   usability: Usability,
 ): Store {
-  const reads = new ConcurrencyLimit(MAX_PAGES_AT_ONCE, tooManyReads);
-  const counts = new ConcurrencyLimit(MAX_COUNTS_AT_ONCE, tooManyReads, COUNTS_WAITING);
   const turns = new Turns();
   const pages = new Pages(session, turns);
   let closing: Promise<void> | undefined;
@@ -139,13 +133,6 @@ function storeOf(
       expectServed(session);
       return read();
     });
-  const within = <T>(limit: ConcurrencyLimit, read: () => Promise<T>) =>
-    guarded(() =>
-      limit.run(() => {
-        usability.expectUsable();
-        return read();
-      }),
-    );
   const history: History = {
     scan: (visit, range) => guarded(() => scanOrders(openSession, visit, range)),
     revisionAt: (time) => guarded(() => readRevisionAt(session, time)),
@@ -169,10 +156,10 @@ function storeOf(
       guarded(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
     changedOrders: (since, visit) => guarded(() => changes.read(since, visit)),
     orders: (ids, options) => guarded(() => pages.orders(ids, options)),
-    page: (query) => within(reads, () => pages.page(query)),
-    count: (filter) => within(counts, () => pages.count(openSession, filter)),
-    feed: (after, limit) => within(reads, () => turns.run(() => readFeed(session, after, limit))),
-    activity: (query) => within(counts, () => countActivity(session, turns, query)),
+    page: (query) => guarded(() => pages.page(query)),
+    count: (filter) => guarded(() => pages.count(openSession, filter)),
+    feed: (after, limit) => guarded(() => turns.run(() => readFeed(session, after, limit))),
+    activity: (query) => guarded(() => countActivity(session, turns, query)),
     events: (id) => guarded(() => orderEvents(session, id)),
     webhooks: () => served(() => readWebhooks(session)),
     webhookLags: (revisions) => guarded(() => turns.run(() => readWebhookLags(session, revisions))),

@@ -32,14 +32,9 @@ export class Usability {
     return this.#operations.close();
   }
 
-  /** @throws StoreUnavailable if the store cannot be used any more, for work that has waited since it began */
-  expectUsable(): void {
-    if (this.#end !== undefined) throw this.#end;
-  }
-
   /** @throws StoreUnavailable instead of SQLite's own errors */
   async guard<T>(use: () => T | Promise<T>): Promise<T> {
-    this.expectUsable();
+    if (this.#end !== undefined) throw this.#end;
     this.#operations.begin();
     try {
       return await use();

@@ -17,7 +17,7 @@ import type { Session } from './database/session.ts';
 /** Rows of `orders` alone that are read in one turn of the event loop, which takes about a millisecond. */
 const ROWS_PER_TURN = 10_000;
 /** The same for rows that need others: of an index, or the event that placed the order. */
-const JOINED_PER_TURN = 1_000;
+const JOINED_PER_TURN = 500;
 
 /** When an order was placed. An order that is not pending has an event before its last one. */
 export const PLACED_BEFORE_LAST = `iif(status = 'pending', NULL, (SELECT earlier.at FROM order_events AS latest
