@@ -12,6 +12,7 @@ import { inTime } from '../http/request/deadline.ts';
 import type { Exchange, RouteHandler } from '../http/request/exchange.ts';
 import { type ErrorReply, type Reply, sendReply } from '../http/request/reply.ts';
 import type { Store } from '../store/store.ts';
+import type { ReadKind, Reads } from './reads.ts';
 import type { Submit, SubmitInTurn } from './submit.ts';
 
 /** The parts of the service that operations use. */
@@ -19,6 +20,7 @@ export interface Services {
   readonly store: Store;
   readonly submit: Submit;
   readonly submitInTurn: SubmitInTurn;
+  readonly reads: Reads;
   readonly streams: ChangeStreams;
   /** The path of the version: /v2 */
   readonly basePath: string;
@@ -30,6 +32,8 @@ export interface Services {
   };
   readonly webhooks: {
     readonly allowed: AllowedTargets;
+    /** How many webhooks an API key may have. */
+    readonly maxOfKey: number;
     readonly keyOf: KeyOf;
     readonly keyForNew: KeyForNew;
     /** Sends a delivery without changes, within TEST_WITHIN_MS. */
@@ -75,11 +79,12 @@ export interface Operation {
 /**
  * Defines an operation: validates its input against the contract, limits its time, and sends its reply.
  * @param extraMs time beyond that of other operations
+ * @param reads that the operation waits for the turn of its key, for such a read
  */
 export function operation<Id extends keyof Operations>(
   id: Id,
   handle: Handle<Id>,
-  { extraMs = 0 }: { readonly extraMs?: number } = {},
+  { extraMs = 0, reads }: { readonly extraMs?: number; readonly reads?: ReadKind } = {},
 ): Operation {
   return {
     id,
@@ -90,7 +95,9 @@ export function operation<Id extends keyof Operations>(
           exchange.answerBy += extraMs;
           const { request, apiKey, answerBy } = exchange;
           const call = { ...input, request, key: apiKey!, answerBy };
-          return answer(exchange, () => handle(call, services));
+          const work = () => handle(call, services);
+          if (reads === undefined) return answer(exchange, work);
+          return answer(exchange, () => services.reads.run(reads, call, work));
         },
       ),
   };

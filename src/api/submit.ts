@@ -48,9 +48,12 @@ export function cancelCommand({ id: by, cancelsPerHour }: ApiKey, id: OrderId) {
   return { type: 'cancel', id, by, ...limit } as const;
 }
 
-/** 429 with Retry-After. @param retryAt when the key may cancel again, in milliseconds since the epoch */
-export function cancelLimitReached(retryAt: number): ErrorReply {
-  return refuse('cancel_limit_reached', ['retry-after', secondsUntil(retryAt)]);
+/** 429 with Retry-After. @param retryAt when the key may cancel or place again, in milliseconds since the epoch */
+export function limitReached(
+  refusal: 'cancel_limit_reached' | 'place_limit_reached',
+  retryAt: number,
+): ErrorReply {
+  return refuse(refusal, ['retry-after', secondsUntil(retryAt)]);
 }
 
 /** The value of Retry-After. @param at milliseconds since the epoch */

@@ -32,7 +32,7 @@ import {
   writeSecret,
 } from './terminal/terminal.ts';
 
-const MAX_CANCELS_PER_HOUR = 1_000_000_000;
+const MAX_PER_HOUR = 1_000_000_000;
 
 export function keysCommand(): Command {
   const list = databaseCommand(
@@ -53,10 +53,12 @@ export function keysCommand(): Command {
     'rotate',
     'give an API key another secret, printed on stdout; the one before is valid a while longer',
     `npx store-orders keys rotate key_0aB3dE6gH
-npx store-orders keys rotate key_0aB3dE6gH --overlap 0`,
+npx store-orders keys rotate key_0aB3dE6gH --overlap 0
+npx store-orders keys rotate key_0aB3dE6gH --end-overlap`,
   )
     .argument('<id>', 'the key id shown by "keys list"')
     .option('--overlap <time>', `how long the secret before stays valid: 0, or ${DURATION}`, '24h')
+    .option('--end-overlap', 'end the secret before the present one now, which stays as it is')
     .action(rotateKey);
   return new Command('keys')
     .description('create, list, rotate and revoke API keys')
@@ -95,6 +97,7 @@ npx store-orders keys create --name tests --environment staging --database sqlit
         .argParser(addScope),
     )
     .option('--cancels-per-hour <count>', 'maximum cancels in any hour (default: no limit)')
+    .option('--places-per-hour <count>', 'maximum placements in any hour (default: no limit)')
     .option('--json', 'print the key with its secret as a JSON object')
     .action(createKey);
 }
@@ -105,6 +108,7 @@ interface CreateFlags extends DatabaseFlags {
   readonly environment?: Environment;
   readonly scope?: readonly Scope[];
   readonly cancelsPerHour?: string;
+  readonly placesPerHour?: string;
   readonly json?: true;
 }
 
@@ -117,16 +121,16 @@ async function createKey(flags: CreateFlags): Promise<void> {
   if (!/^[^\p{C}]{1,100}$/u.test(name) || name.trim() === '') {
     throw new UsageError('--name must be 1 to 100 printable characters');
   }
-  const cancelsPerHour =
-    flags.cancelsPerHour === undefined
-      ? undefined
-      : naturalNumber('--cancels-per-hour', flags.cancelsPerHour, MAX_CANCELS_PER_HOUR);
+  const perHour = (flag: string, text: string | undefined) =>
+    text === undefined ? undefined : naturalNumber(flag, text, MAX_PER_HOUR);
+  const cancelsPerHour = perHour('--cancels-per-hour', flags.cancelsPerHour);
+  const placesPerHour = perHour('--places-per-hour', flags.placesPerHour);
   if (flags.scope?.includes('webhooks:manage-all') && !flags.scope.includes('webhooks:manage')) {
     writeErr('webhooks:manage-all has no effect without webhooks:manage.');
   }
   await withStore(flags, 'create', async (store, environment) => {
     const secret = newSecret(environment);
-    const limits = { scopes: flags.scope, cancelsPerHour };
+    const limits = { scopes: flags.scope, cancelsPerHour, placesPerHour };
     const key = newApiKey(secret, { name, environment, now, expiresAt, ...limits });
     const what = `${key.id} "${name}"`;
     await applyRecorded(store, actionOf('keys create', what), [{ type: 'createKey', key }]);
@@ -186,6 +190,9 @@ const COLUMNS = {
   'LAST USED': ({ lastUsedAt }: KeyRecord) => lastUsedAt ?? 'never',
   SCOPES: ({ scopes }: KeyRecord) => scopes?.join(' ') ?? 'all but webhooks:manage-all',
   'CANCELS/HOUR': ({ cancelsPerHour }: KeyRecord) => String(cancelsPerHour ?? 'any'),
+  'PLACES/HOUR': ({ placesPerHour }: KeyRecord) => String(placesPerHour ?? 'any'),
+  'FORMER SECRET': ({ formerSecretUntil }: KeyRecord) =>
+    formerSecretUntil === undefined ? 'none' : `until ${formerSecretUntil}`,
 };
 
 function keyRecord(key: ApiKey) {
@@ -199,20 +206,24 @@ function keyRecord(key: ApiKey) {
     lastUsedAt,
     scopes,
     cancelsPerHour,
+    placesPerHour,
     former,
   } = key;
+  const now = Date.now();
   return {
     id,
     name,
     environment,
-    status: keyStatus(key, Date.now()),
+    status: keyStatus(key, now),
     createdAt: formatTimestamp(createdAt),
     expiresAt: expiresAt === undefined ? undefined : formatTimestamp(expiresAt),
     revokedAt: revokedAt === undefined ? undefined : formatTimestamp(revokedAt),
     lastUsedAt: lastUsedAt === undefined ? undefined : formatTimestamp(lastUsedAt),
     scopes,
     cancelsPerHour,
-    formerSecretUntil: former === undefined ? undefined : formatTimestamp(former.until),
+    placesPerHour,
+    formerSecretUntil:
+      former === undefined || former.until <= now ? undefined : formatTimestamp(former.until),
   };
 }
 
@@ -223,9 +234,16 @@ async function keyOf(store: Pick<Store, 'keys'>, id: string): Promise<ApiKey> {
   return key;
 }
 
-async function rotateKey(id: string, flags: DatabaseFlags & { overlap: string }): Promise<void> {
+interface RotateFlags extends DatabaseFlags {
+  readonly overlap: string;
+  readonly endOverlap?: true;
+}
+
+async function rotateKey(id: string, flags: RotateFlags): Promise<void> {
+  if (flags.endOverlap) return endOverlap(id, flags);
   const overlapMs = flags.overlap === '0' ? 0 : parseDuration(flags.overlap);
-  if (overlapMs === undefined) {
+  // Without a unit, 24 would be seconds.
+  if (overlapMs === undefined || (overlapMs > 0 && /\d$/.test(flags.overlap))) {
     throw new UsageError(`--overlap must be 0, or ${DURATION}, not "${flags.overlap}"`);
   }
   await withStore(flags, 'write', async (store) => {
@@ -237,7 +255,11 @@ async function rotateKey(id: string, flags: DatabaseFlags & { overlap: string })
     // Written before the rotation: a further one, because the secret could not be written, would end the one that the client has.
     await writeOut(`${secret}\n`);
     const formerUntil = overlapMs === 0 ? undefined : now + overlapMs;
-    const action = actionOf('keys rotate', `${id} "${key.name}"`);
+    const end =
+      formerUntil === undefined
+        ? 'without an overlap'
+        : `the former secret is valid until ${formatTimestamp(formerUntil)}`;
+    const action = actionOf('keys rotate', `${id} "${key.name}", ${end}`);
     const command = { type: 'rotateKey', id, digest: digestOf(secret), formerUntil } as const;
     const [outcome] = await applyRecorded(store, action, [command]);
     if (outcome !== 'rotated') {
@@ -252,6 +274,19 @@ async function rotateKey(id: string, flags: DatabaseFlags & { overlap: string })
         : `The secret of ${id} before is valid until ${formatTimestamp(formerUntil)}.`,
     );
   });
+}
+
+async function endOverlap(id: string, flags: DatabaseFlags): Promise<void> {
+  const outcome = await withStore(flags, 'write', async (store) => {
+    const key = await keyOf(store, id);
+    const action = actionOf('keys rotate', `${id} "${key.name}", end of the former secret`);
+    return (await applyRecorded(store, action, [{ type: 'endOverlap', id }]))[0];
+  });
+  writeErr(
+    outcome === 'ended'
+      ? `The former secret of ${id} has ended; running servers reject it within a second.`
+      : `${id} has no former secret.`,
+  );
 }
 
 async function revokeKey(id: string, flags: DatabaseFlags): Promise<void> {

@@ -25,7 +25,12 @@ export interface ApiKey {
   readonly scopes?: readonly Scope[] | undefined;
   /** How many orders the key may cancel in any hour; undefined for any number. */
   readonly cancelsPerHour?: number | undefined;
+  /** How many it may place. */
+  readonly placesPerHour?: number | undefined;
 }
+
+/** How long a former secret is valid at most. */
+export const MAX_OVERLAP_MS = 365 * 86_400_000;
 
 /** A secret that was replaced. */
 export interface FormerSecret {
@@ -80,6 +85,7 @@ export function newApiKey(
     readonly expiresAt?: number | undefined;
     readonly scopes?: readonly Scope[] | undefined;
     readonly cancelsPerHour?: number | undefined;
+    readonly placesPerHour?: number | undefined;
   },
 ): ApiKey {
   const id = `key_${base62(BigInt(`0x${randomBytes(6).toString('hex')}`), 9)}`;

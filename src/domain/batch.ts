@@ -7,8 +7,8 @@ import {
   type ChangeResult,
   isDone,
 } from './bulk.ts';
-import { CancelAllowance, type CancelUse } from './cancel-limit.ts';
 import type { ChainedEvent } from './heads.ts';
+import { Allowance, type HourlyUse, type LimitedAction } from './hourly-limit.ts';
 import { ALL_IDS, type FreeIds } from './ids.ts';
 import { type Decision, decide, idOf, type KnownOrder, type OrderCommand } from './lifecycle.ts';
 import {
@@ -71,8 +71,14 @@ export interface Lookups {
   readonly references: readonly ReferenceName[];
   /** Commands for several orders, by API key and idempotency key. */
   readonly bulkRequests: readonly Pick<BulkName, 'by' | 'idempotencyKey'>[];
-  /** Keys whose recent cancels count. */
-  readonly limitedKeys: readonly string[];
+  /** Keys whose recent cancels, or placements, count. */
+  readonly limitedKeys: readonly LimitedKey[];
+}
+
+/** An API key that is limited in an action. */
+export interface LimitedKey {
+  readonly by: string;
+  readonly action: LimitedAction;
 }
 
 /** A reference of an API key. */
@@ -90,7 +96,7 @@ export interface Known {
   readonly placements?: readonly Placement[];
   readonly references?: readonly KnownReference[];
   readonly bulkRequests?: readonly BulkRequest[];
-  readonly cancelUses?: readonly (CancelUse & { readonly by: string })[];
+  readonly uses?: readonly (HourlyUse & LimitedKey)[];
 }
 
 export function lookupsOf(commands: readonly BatchCommand[]): Lookups {
@@ -98,25 +104,34 @@ export function lookupsOf(commands: readonly BatchCommand[]): Lookups {
   const placements: PlaceOrderCommand[] = [];
   const references: ReferenceName[] = [];
   const bulkRequests: BulkName[] = [];
-  const limitedKeys = new Set<string>();
+  const limited = new Map<string, LimitedKey>();
+  const limit = (by: string, action: LimitedAction) =>
+    limited.set(nameOfLimit({ by, action }), { by, action });
   for (const command of commands) {
     if (command.type === 'bulk') {
       for (const { id } of command.changes) ids.add(id);
       if (command.repeatable !== undefined) bulkRequests.push(command.repeatable);
       const [first] = command.changes;
-      if (first?.cancelsPerHour !== undefined) limitedKeys.add(first.by!);
+      if (first?.cancelsPerHour !== undefined) limit(first.by!, 'cancel');
       continue;
     }
     if (command.type === 'placeOrder') {
       const { by, draft } = command;
       placements.push(command);
+      if (command.placesPerHour !== undefined) limit(by, 'place');
       if (draft.reference !== undefined) references.push({ by, reference: draft.reference });
     } else ids.add(idOf(command));
     if (command.type === 'cancel' && command.cancelsPerHour !== undefined) {
-      limitedKeys.add(command.by!);
+      limit(command.by!, 'cancel');
     }
   }
-  return { ids: [...ids], placements, references, bulkRequests, limitedKeys: [...limitedKeys] };
+  return {
+    ids: [...ids],
+    placements,
+    references,
+    bulkRequests,
+    limitedKeys: [...limited.values()],
+  };
 }
 
 /** An event to be written. */
@@ -146,20 +161,20 @@ export class Batch {
   readonly bulkRequests: BulkRequest[] = [];
   /** API keys for which the references of new orders are unique, by order. */
   readonly referenceKeys = new Map<OrderId, string>();
-  /** By API key. */
-  readonly allowances = new Map<string, CancelAllowance>();
+  /** Of API keys with a limit. */
+  readonly #allowances = new Map<string, LimitedKey & { readonly allowance: Allowance }>();
   readonly #placements: Map<string, Omit<Placement, 'revision'> & { revision?: bigint }>;
   readonly #bulkRequests: Map<string, BulkRequest>;
   /** Orders as they were placed, by API key and reference. */
   readonly #references: Map<string, Order>;
-  readonly #cancelUses: ReadonlyMap<string, readonly CancelUse[]>;
+  readonly #uses: ReadonlyMap<string, readonly HourlyUse[]>;
   /** The ids that were free before. */
   readonly freeIds: FreeIds | undefined;
   #nextId: OrderId;
   readonly #lastId: OrderId;
 
   constructor(known: Known) {
-    const { orders, freeIds, placements = [], references = [], cancelUses = [] } = known;
+    const { orders, freeIds, placements = [], references = [], uses = [] } = known;
     this.known = new Map(orders.map((each) => [each.order.id, each]));
     this.freeIds = freeIds;
     this.#lastId = (freeIds ?? ALL_IDS).last;
@@ -173,7 +188,7 @@ export class Batch {
     this.#references = new Map(
       references.map(({ by, placed }) => [nameOfKey(by, placed.reference!), placed]),
     );
-    this.#cancelUses = Map.groupBy(cancelUses, ({ by }) => by);
+    this.#uses = Map.groupBy(uses, nameOfLimit);
   }
 
   /**
@@ -202,6 +217,13 @@ export class Batch {
     if (index !== -1) return { refusal: 'order_differs', index };
     for (const decision of decisions) this.#record(decision, undefined);
     return { placed: this.changed.size };
+  }
+
+  /** Returns what keys with a limit have taken from it. */
+  taken(): (LimitedKey & { readonly count: number })[] {
+    return [...this.#allowances.values()].flatMap(({ by, action, allowance: { taken } }) =>
+      taken === 0 ? [] : { by, action, count: taken },
+    );
   }
 
   /** Returns the events in the order of the feed. */
@@ -289,8 +311,13 @@ export class Batch {
       this.#placements.set(name, found);
       return { id, isReplay: true };
     }
+    // Before the limit: a key that has reached it would wait in vain.
+    if (this.#nextId > this.#lastId) return { refusal: 'no_ids_left' };
+    const allowance = this.#limitOf({ by, action: 'place' }, command.placesPerHour);
+    if (allowance?.take() === false) {
+      return { refusal: 'place_limit_reached', retryAt: allowance.retryAt() };
+    }
     const id = this.#takeId();
-    if (id > this.#lastId) return { refusal: 'no_ids_left' };
     const order = { ...draft, id };
     this.#record(decide(undefined, { type: 'insertOrder', order }, this.now), by);
     if (draft.reference !== undefined) {
@@ -315,20 +342,24 @@ export class Batch {
   }
 
   /** All changes of a command are of one key. */
-  #allowanceOfAll([first]: readonly ChangeCommand[]): CancelAllowance | undefined {
+  #allowanceOfAll([first]: readonly ChangeCommand[]): Allowance | undefined {
     return first?.type === 'cancel' ? this.#allowanceOf(first) : undefined;
   }
 
   #allowanceOf({
     by,
     cancelsPerHour,
-  }: Extract<OrderCommand, { type: 'cancel' }>): CancelAllowance | undefined {
-    if (by === undefined || cancelsPerHour === undefined) return undefined;
-    let allowance = this.allowances.get(by);
-    if (allowance === undefined) {
-      allowance = new CancelAllowance(cancelsPerHour, this.#cancelUses.get(by) ?? [], this.now);
-      this.allowances.set(by, allowance);
-    }
+  }: Extract<OrderCommand, { type: 'cancel' }>): Allowance | undefined {
+    return by === undefined ? undefined : this.#limitOf({ by, action: 'cancel' }, cancelsPerHour);
+  }
+
+  #limitOf(key: LimitedKey, perHour: number | undefined): Allowance | undefined {
+    if (perHour === undefined) return undefined;
+    const name = nameOfLimit(key);
+    const known = this.#allowances.get(name);
+    if (known !== undefined) return known.allowance;
+    const allowance = new Allowance(perHour, this.#uses.get(name) ?? [], this.now);
+    this.#allowances.set(name, { ...key, allowance });
     return allowance;
   }
 
@@ -366,3 +397,7 @@ export type PlaceAllOutcome =
   | { readonly placed: number; readonly refusal?: undefined }
   | { readonly refusal: 'no_ids_left' }
   | { readonly refusal: 'order_differs'; readonly index: number };
+
+function nameOfLimit({ by, action }: LimitedKey): string {
+  return `${by} ${action}`;
+}

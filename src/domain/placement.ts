@@ -16,6 +16,8 @@ export interface PlaceOrderCommand {
   readonly idempotencyKey: string;
   /** Digest of the request; a repetition with another one is refused. */
   readonly digest: string;
+  /** How many orders the key may place in any hour; undefined for any number. */
+  readonly placesPerHour?: number | undefined;
 }
 
 /** The revision of a placement that found an order with its reference, and placed none. */
@@ -49,6 +51,8 @@ export type PlaceOrderOutcome =
       readonly revision?: undefined;
       readonly isReplay: true;
     }
+  /** `retryAt`: when the key may place again, in milliseconds since the epoch. */
+  | { readonly refusal: 'place_limit_reached'; readonly retryAt: number }
   | { readonly refusal: 'idempotency_key_reused' | 'reference_taken' | 'no_ids_left' };
 
 /** The order of a reference, as it was placed. */

@@ -7,6 +7,7 @@ type WebhookRefusal =
   | 'webhook_not_found'
   | 'webhook_changed'
   | 'webhook_url_taken'
+  | 'webhook_limit_reached'
   | 'too_many_webhooks'
   | 'webhooks_unavailable'
   | 'idempotency_key_reused';

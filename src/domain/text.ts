@@ -12,6 +12,19 @@ export function invisibleIn(text: string): string | undefined {
   return `control or invisible characters, such as U+${code} after ${found.index} characters`;
 }
 
+/** Replaces line breaks, and characters that control a terminal or change the direction of a text, by \uXXXX: what is recorded or printed stays one line. */
+export function printable(text: string): string {
+  return text.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/gu, (found) =>
+    Array.from({ length: found.length }, (_, index) => unitEscape(found.charCodeAt(index))).join(
+      '',
+    ),
+  );
+}
+
+function unitEscape(unit: number): string {
+  return `\\u${unit.toString(16).padStart(4, '0')}`;
+}
+
 /** Returns the beginning of a text, of whole characters: half of a surrogate pair is no text, and parsers refuse it. */
 export function cut(text: string, length: number): string {
   const short = text.slice(0, length);
@@ -20,8 +33,7 @@ export function cut(text: string, length: number): string {
 
 /** Formats a text as JSON in pure ASCII. */
 export function asciiJson(text: string): string {
-  return JSON.stringify(text).replaceAll(
-    /[\u007f-\uffff]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  return JSON.stringify(text).replaceAll(/[\u007f-\uffff]/g, (unit) =>
+    unitEscape(unit.charCodeAt(0)),
   );
 }

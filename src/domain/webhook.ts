@@ -4,6 +4,8 @@ import type { OrderEventType } from './lifecycle.ts';
 
 /** Maximum number of webhooks of a store. */
 export const MAX_WEBHOOKS = 1_000;
+/** Of these, what API keys leave to the operators. */
+export const RESERVED_WEBHOOKS = 100;
 /** Maximum number of pets that a webhook names. */
 export const MAX_PETS = 100;
 

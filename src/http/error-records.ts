@@ -44,7 +44,8 @@ const ERRORS = {
     409,
     'This API key has placed another order with this reference; its content differs.',
   ],
-  webhook_url_taken: [409, 'There is a webhook with this URL already.'],
+  webhook_url_taken: [409, 'This API key has a webhook with this URL already.'],
+  webhook_limit_reached: [409, 'This API key has as many webhooks as one key can have.'],
   too_many_webhooks: [409, 'The store has as many webhooks as it can have.'],
   pet_lookup_gone: [410, 'The pet lookup was deprecated and its sunset date has passed.'],
   changes_gone: [
@@ -69,6 +70,14 @@ const ERRORS = {
   cancel_limit_reached: [
     429,
     'This API key has reached its limit of cancels per hour. Retry after the time in Retry-After.',
+  ],
+  place_limit_reached: [
+    429,
+    'This API key has reached its limit of placements per hour. Retry after the time in Retry-After.',
+  ],
+  read_limit_reached: [
+    429,
+    'This API key has too many requests for pages or counts at a time. Retry after the time in Retry-After.',
   ],
   headers_too_large: [431, 'The request headers are too large.'],
   internal_error: [500, 'Something went wrong on our side; the X-Request-Id names this request.'],
@@ -193,11 +202,14 @@ const REALM = 'Bearer realm="store-orders"';
 /** Retry-After by default, in seconds. */
 const RETRY_AFTER_S = '1';
 
+/** Limits of a key that are soon free again. */
+const LIMITED_PER_NODE: readonly Refusal[] = ['read_limit_reached', 'stream_limit_reached'];
+
 /** Returns the Retry-After of a refusal; undefined without one. */
 function retryAfterOf(refusal: Refusal): string | undefined {
   // A repetition is useless until the operators have set the service up.
   if (refusal === 'webhooks_unavailable') return undefined;
-  const isTransient = ERRORS[refusal][0] === 503 || refusal === 'stream_limit_reached';
+  const isTransient = ERRORS[refusal][0] === 503 || LIMITED_PER_NODE.includes(refusal);
   return isTransient ? RETRY_AFTER_S : undefined;
 }
 

@@ -7,16 +7,15 @@ import type { LaggingWebhook } from '../store/store.ts';
 
 /**
  * Returns v2's Webhook record.
- * @param hasAnswers whether to include the endpoint's answers: for operators, and the API key that created the webhook
+ * @param isWhole whether to include the whole URL and the endpoint's answers, which can have secrets: for operators, and the API keys that may change
+ *   the webhook. Others get scheme and host of the URL
  */
-export function webhookRecord(
-  { webhook, lag }: LaggingWebhook,
-  hasAnswers: boolean,
-): Sent<Webhook> {
-  const { id, url, description, types, petIds, pauseReason, position, failures } = webhook;
+export function webhookRecord({ webhook, lag }: LaggingWebhook, isWhole: boolean): Sent<Webhook> {
+  const { id, description, types, petIds, pauseReason, position, failures } = webhook;
   const { nextAttemptAt, lastSuccessAt, lastFailure, createdAt, createdBy, rotatedAt } = webhook;
   return {
-    ...{ id, url, description, types, petIds },
+    ...{ id, url: isWhole ? webhook.url : new URL('/', webhook.url).href },
+    ...{ description, types, petIds },
     state: webhookState(webhook),
     pauseReason,
     after: positionText(position),
@@ -26,7 +25,7 @@ export function webhookRecord(
     lastSuccessAt: timeText(lastSuccessAt),
     lastFailure: lastFailure && {
       at: formatTimestamp(lastFailure.at),
-      ...(hasAnswers && { status: lastFailure.status, problem: lastFailure.problem }),
+      ...(isWhole && { status: lastFailure.status, problem: lastFailure.problem }),
     },
     createdAt: formatTimestamp(createdAt),
     createdBy,

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { addConsole } from '../../console/console.ts';
 import { addReference } from '../../reference/reference.ts';
 import type { Services } from '../api/operation.ts';
+import { Reads } from '../api/reads.ts';
 import { oneAtATime, type Submit, submitting } from '../api/submit.ts';
 import { cancelOrder as cancelOrderV1 } from '../api/v1/cancel-order.ts';
 import { deprecationHeaders, getPet } from '../api/v1/get-pet.ts';
@@ -150,7 +151,7 @@ function servicesOf(
   { config, store, logger }: ListenerParts,
   parts: Pick<Services, 'submit' | 'streams' | 'basePath'>,
 ): Services {
-  const { keyFile, allowed } = config.webhooks;
+  const { keyFile, allowed, maxOfKey } = config.webhooks;
   /** Returns undefined if the file has become unreadable. */
   const orNone = (read: () => WebhookKey | undefined) => {
     try {
@@ -165,9 +166,11 @@ function servicesOf(
     ...parts,
     store,
     submitInTurn: oneAtATime(parts.submit),
+    reads: new Reads(),
     facts: { name: config.storeName, canLoseChanges: config.canLoseChanges },
     webhooks: {
       allowed,
+      maxOfKey,
       keyOf: (webhook) => orNone(() => keyOfIn(keyFile)(webhook)),
       keyForNew: (others) => orNone(() => keyForNewIn(keyFile)(others)),
       test: (webhook, key) => sendTest(store, { webhook, key, allowed }),

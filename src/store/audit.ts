@@ -1,6 +1,7 @@
+import { readFileSync } from 'node:fs';
 import { hostname, userInfo } from 'node:os';
 import type { Position } from '../../protocol/history.ts';
-import { cut } from '../domain/text.ts';
+import { cut, printable } from '../domain/text.ts';
 
 /** An operator's command. */
 export interface Action {
@@ -40,19 +41,40 @@ export function operatorOf({ user, host }: Action): string {
 
 /** Maximum length of a record, in characters. */
 const MAX_LENGTH = 500;
+/** Of the name of a user, which can be a variable. */
+const MAX_USER = 100;
 
 /** Returns the audit record of a command. @param what without secrets */
 export function actionOf(command: string, what: string): Action {
-  const text = what.length > MAX_LENGTH ? `${cut(what, MAX_LENGTH - 1)}…` : what;
-  return { command, user: userName(), host: hostname(), what: text };
+  const line = printable(what);
+  const text = line.length > MAX_LENGTH ? `${cut(line, MAX_LENGTH - 1)}…` : line;
+  return { command, user: printable(userName()), host: printable(hostname()), what: text };
 }
 
-/** The user of the operating system; with sudo, also the user who ran it. */
+/**
+ * The user of the operating system; with sudo, also the user who ran it, whose name is a variable that anyone can set: so beside it the user who has
+ * logged in, which the kernel knows.
+ */
 function userName(): string {
   const { SUDO_USER: before } = process.env;
   const now = currentUser();
-  return before === undefined || before === now ? now : `${before} as ${now}`;
+  if (before === undefined || before === now) return now;
+  const login = loginId();
+  return `${cut(before, MAX_USER)} as ${now}${login === undefined ? '' : ` (login ${login})`}`;
 }
+
+/** Returns the id of the user that has logged in, on Linux; undefined for services, and in most containers. */
+function loginId(): string | undefined {
+  try {
+    const id = readFileSync('/proc/self/loginuid', 'latin1');
+    return id === NO_LOGIN ? undefined : id;
+  } catch {
+    return undefined;
+  }
+}
+
+/** -1 as an unsigned number of 32 bits. */
+const NO_LOGIN = '4294967295';
 
 function currentUser(): string {
   try {

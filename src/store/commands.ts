@@ -45,6 +45,8 @@ export type StoreCommand =
       readonly digest: Uint8Array;
       readonly formerUntil: number | undefined;
     }
+  /** Ends the former secret of a key. */
+  | { readonly type: 'endOverlap'; readonly id: string }
   /** Records that these keys were used by requests at `at`. */
   | { readonly type: 'recordKeyUse'; readonly ids: readonly string[]; readonly at: number }
   /** Records that v1's list is in use. `at`: milliseconds since the epoch. */
@@ -83,7 +85,8 @@ export type StoreCommand =
   | { readonly type: 'endImport'; readonly source: string; readonly run: string }
   /** Deletes the record of an import: its content may be imported again, from the beginning. */
   | { readonly type: 'forgetImport'; readonly source: string }
-  | { readonly type: 'createWebhook'; readonly webhook: Webhook }
+  /** `maxOfKey`: how many its API key may have. */
+  | { readonly type: 'createWebhook'; readonly webhook: Webhook; readonly maxOfKey?: number }
   /** `ifTag`, here and below: the `webhookTag` that the webhook must have; absent for any. */
   | {
       readonly type: 'changeWebhook';
@@ -166,12 +169,13 @@ interface Outcomes {
   revokeKey: 'revoked' | 'unchanged' | 'key_not_found';
   /** "unchanged": the key is revoked. */
   rotateKey: 'rotated' | 'unchanged' | 'key_not_found';
+  endOverlap: 'ended' | 'unchanged' | 'key_not_found';
   putPets: 'stored';
   beginImport: 'begun' | 'out_of_turn' | 'already_imported';
   importOrders: PlaceAllOutcome | { readonly refusal: 'out_of_turn' };
   endImport: 'ended' | 'out_of_turn';
   forgetImport: 'forgotten' | 'import_not_found';
-  createWebhook: 'created' | 'webhook_url_taken' | 'too_many_webhooks';
+  createWebhook: 'created' | 'webhook_url_taken' | 'webhook_limit_reached' | 'too_many_webhooks';
   changeWebhook: Webhook | 'webhook_not_found' | 'webhook_url_taken' | 'webhook_changed';
   /** "webhooks_unavailable": the secret was made with another webhook key. */
   rotateWebhook:

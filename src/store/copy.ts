@@ -41,14 +41,16 @@ export async function copyStore(
     // A first copy may have been used and lost, so it may have assigned ids.
     const isRepeated = source.status.movedTo !== undefined;
     if (source.status.head === undefined) throw new StoreNotUsable(HEADS_NOT_COMPUTED);
+    // A backup of PostgreSQL only reads.
+    if (action !== undefined && source.foreign.length > 0) {
+      throw new StoreNotUsable(inconsistent(from, source.foreign));
+    }
     const target = await to.openTarget();
     try {
       const total = await countRows(source);
       const progress = (what: 'Copying' | 'Verifying') => (done: number) =>
         onProgress(what, done, total);
-      let lastRecord = 0n;
       const copied = await digestOf(source, TABLES, progress('Copying'), (table, rows) => {
-        if (table === AUDIT) lastRecord = rows.at(-1)![0] as bigint;
         if (table.name === 'orders') expectOwnDetails(from, table, rows);
         return target.insert(table, rows);
       });
@@ -59,8 +61,8 @@ export async function copyStore(
       const { revision, orders } = source.status;
       const { problems } = compare({ revision, ...orders }, await target.counts());
       if (problems.length > 0) throw new StoreNotUsable(inconsistent(from, problems));
-      if (action !== undefined) await target.insert(AUDIT, [auditRow(lastRecord + 1n, action)]);
-      const complete = (ids?: MovedIds) => target.complete({ ...statusOfCopy(source), ...ids });
+      const complete = (ids?: MovedIds) =>
+        target.complete({ ...statusOfCopy(source), ...ids }, action);
       if (isMove && !source.isBackup) {
         await moveAway(from, to, source, action);
         // Under a lock: the source cannot be reactivated while the copy becomes a store.
@@ -113,11 +115,6 @@ function statusOfCopy({ status, isBackup }: Source): StoreStatus {
 /** Makes the ids leap past all that another copy of the source may have assigned. */
 function leapt({ freeIds }: MovedIds): MovedIds {
   return { freeIds, reservedId: leapAbove(freeIds) };
-}
-
-/** The cells of AUDIT. */
-function auditRow(id: bigint, { command, user, host, what }: Action): Row {
-  return [id, BigInt(Date.now()), command, user, host, what];
 }
 
 /**

@@ -27,6 +27,21 @@ export function schemaDifferences(engine: Engine['name'], found: readonly string
   ].slice(0, MAX_NAMED);
 }
 
+/** What an operator may add: an index of columns, which evaluates nothing, and refuses no row. */
+const PLAIN_INDEX = /^index \w+ \([\w, "]+\)$/;
+const FOREIGN = /^(?:trigger|rule|policy|constraint|check|unique|index) (\w+)/;
+
+/** Returns what no migration made, on the tables of the store, one line each: it can change or refuse what is written. @param found see `schemaDifferences` */
+export function foreignObjects(engine: Engine['name'], found: readonly string[]): string[] {
+  const expected = expectedSchema(engine);
+  const tables = new Set(expected.map(tableOf));
+  return found
+    .filter((line) => tables.has(FOREIGN.exec(line)?.[1] ?? '') && !PLAIN_INDEX.test(line))
+    .filter((line) => !expected.includes(line))
+    .map((line) => `the schema has what no migration made: ${line}`)
+    .slice(0, MAX_NAMED);
+}
+
 /** @throws StoreNotUsable if the schema lacks something. Columns that an operator has added are ignored. */
 export function expectNothingMissing(differences: readonly string[]): void {
   const missing = differences.filter((each) => each.startsWith(LACKS));

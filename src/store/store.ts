@@ -48,7 +48,7 @@ export interface StoreStatus {
  * - "superseded": the server is one that another has replaced, by the promotion of a standby
  * - "full": no disk space left
  * - "damaged": pages of the database are corrupt
- * - "replaced": files of the database were deleted or replaced while they were in use
+ * - "replaced": the database was deleted, or replaced by another, while it was in use
  * - "schema": another release has migrated the database
  * - "moved": the store was moved to another database
  * - "failed": anything else
@@ -76,11 +76,6 @@ export class StoreUnavailable extends Error {
     super(message, options);
     this.fault = fault;
   }
-}
-
-/** Returns the error of a read beyond the limit of reads at the same time. */
-export function tooManyReads(): StoreUnavailable {
-  return new StoreUnavailable('too many requests are reading', 'slow');
 }
 
 /** Returns whether only an operator can make the store available again, as described in the message. */
@@ -173,10 +168,7 @@ export interface Store {
   /** Returns the next orders that match a filter, from one snapshot. Costs the same wherever the page is. */
   page(query: PageQuery): Promise<OrderPage>;
 
-  /**
-   * Counts the orders that match a filter; without a filter, from counters.
-   * @throws StoreUnavailable also if more than COUNTS_WAITING wait
-   */
+  /** Counts the orders that match a filter; without a filter, from counters. */
   count(filter: OrderFilter): Promise<OrderCounts>;
 
   /** Returns the store's own record of itself. Costs the same however many orders there are. @param options see `orders` */
@@ -195,7 +187,6 @@ export interface Store {
    * Counts the events of some periods, up to MAX_EVENTS_COUNTED in a call. A sequence of calls, each after the previous one, counts every event
    * that was recorded before the first call, once.
    * @returns undefined if `query.after` is no longer valid: the store was restored or lost changes
-   * @throws StoreUnavailable also if more than COUNTS_WAITING wait
    */
   activity(query: ActivityQuery): Promise<ActivityPage | undefined>;
 

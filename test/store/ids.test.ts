@@ -66,7 +66,8 @@ test('restoring a backup of an earlier release twice makes two stores with diffe
   }
   db.exec(`PRAGMA application_id = ${0x53544f52}; PRAGMA user_version = 2;
     UPDATE store SET revision = 1, pending = 2;
-    INSERT INTO orders (id, status, revision) VALUES (1, 'pending', 1), (2, 'pending', 1)`);
+    INSERT INTO orders (id, status, revision) VALUES (1, 'pending', 1), (2, 'pending', 1);
+    INSERT INTO order_events (revision, order_id, type, at, previous) VALUES (1, 1, 'placed', 1, 0), (1, 2, 'placed', 1, 0)`);
   db.close();
   const restored = (id: bigint) => {
     copyFileSync(backup, path);

@@ -11,7 +11,7 @@ testStore(
       now: 1,
       expiresAt: 2,
       scopes: ['orders:read', 'changes:read'],
-      cancelsPerHour: 9,
+      ...{ cancelsPerHour: 9, placesPerHour: 8 },
     });
     assert.deepEqual(await store.apply([{ type: 'createKey', key }]), ['created']);
     const [found] = await store.keys([new Uint8Array(32), key.digest]);

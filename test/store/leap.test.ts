@@ -209,12 +209,18 @@ test('SQLite: a backup of an earlier release leaps when it is restored, migrated
     'DROP INDEX api_keys_by_former_digest',
     'ALTER TABLE api_keys DROP COLUMN former_digest',
     'ALTER TABLE api_keys DROP COLUMN former_until',
-    ...['reserved_id', 'last_id', 'origin', 'listed_at', 'identity'].map(
+    'ALTER TABLE api_keys DROP COLUMN places_per_hour',
+    ...['reserved_id', 'last_id', 'origin', 'listed_at', 'identity', 'audit_head'].map(
       (column) => `ALTER TABLE store DROP COLUMN ${column}`,
     ),
-    ...['audit', 'operator_revisions', 'changed_all', 'webhooks', 'webhook_lease'].map(
-      (table) => `DROP TABLE ${table}`,
-    ),
+    ...[
+      'audit',
+      'operator_revisions',
+      'changed_all',
+      'webhooks',
+      'webhook_lease',
+      'place_uses',
+    ].map((table) => `DROP TABLE ${table}`),
     ...[
       'orders_by_reference',
       'orders_by_key_and_reference',

@@ -181,3 +181,42 @@ test('PostgreSQL: heads that an operator computes anew are no loss', async (t) =
   await eventually(() => node.apply([cancel(1n)]));
   assert.deepEqual(lost, []);
 });
+
+test('PostgreSQL: a node does not go over to a store that was put in the place of its own', async (t) => {
+  const { url, node } = await postgresNode(t);
+  await node.apply([place({ id: 1n, status: 'pending' })]);
+  await query(url, "UPDATE store SET identity = 'another'");
+  const end =
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()';
+  await query(url, end);
+  await eventually(() =>
+    assert.rejects(
+      node.keys([new Uint8Array(32)]),
+      /was replaced by the store another; if that was on purpose, restart/,
+    ),
+  );
+  await assert.rejects(node.apply([cancel(1n)]), { fault: 'replaced' });
+  const restarted = await databaseAt(url).open({ create: false, purpose: 'service' });
+  assert.deepEqual(await restarted.apply([cancel(1n)]), ['cancelled']);
+  await restarted.close();
+});
+
+test('PostgreSQL: a new store names one in another schema of its database', async (t) => {
+  const url = await newPostgresDatabase(t);
+  const inSchema = new URL(url);
+  await query(url, 'CREATE SCHEMA shop');
+  inSchema.searchParams.set('options', '-c search_path=shop');
+  const warnings: DatabaseWarning[] = [];
+  for (const each of [inSchema.href, url]) {
+    const onWarning = (warning: DatabaseWarning) => warnings.push(warning);
+    await (await databaseAt(each).open({ create: true, purpose: 'service', onWarning })).close();
+  }
+  assert.deepEqual(
+    warnings.map(({ source }) => source),
+    ['search_path'],
+  );
+  assert.match(
+    warnings[0]!.message,
+    /made in the schema public; the database has one in shop, too/,
+  );
+});

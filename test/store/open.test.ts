@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { databaseAt, hasPassword } from '../../src/store/database.ts';
+import { ENGINES, place, queryDatabase } from './engines.ts';
 
 test('a password in a database URL is detected anywhere in it', () => {
   for (const url of [
@@ -26,3 +27,20 @@ test('the label of a database has host and user, but no password', () => {
   assert.equal(label('db/orders?password=secret'), 'postgres://db/orders');
   assert.equal(label('app@/orders?host=/run/postgresql'), 'postgres://app@/run/postgresql/orders');
 });
+
+for (const { name, newDatabase } of ENGINES) {
+  test(`${name}: a store of which a table was not restored is not served`, async (t) => {
+    for (const table of ['orders', 'order_events']) {
+      const url = await newDatabase(t);
+      const store = await databaseAt(url).open({ create: true, purpose: 'service' });
+      await store.apply([place({ id: 1n, status: 'pending' })]);
+      await store.close();
+      await queryDatabase(url, `DELETE FROM ${table}`);
+      const serve = databaseAt(url).open({ create: false, purpose: 'service' });
+      await assert.rejects(
+        serve,
+        new RegExp(`its table ${table} is empty, but its counters are not`),
+      );
+    }
+  });
+}

@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import { BEGINNING } from '../../protocol/history.ts';
 import {
   MAX_LAG,
-  MAX_WEBHOOKS,
   type NewWebhook,
   newWebhook,
   type Webhook,
@@ -44,18 +43,22 @@ testStore(
   async (_t, store) => {
     const first = await created(store);
     const second = await created(store, {
-      ...{ url: 'https://b.example/', description: undefined, createdBy: undefined },
+      ...{ url: 'https://b.example/', description: undefined },
       ...{ types: undefined, petIds: undefined, createdAt: 999 },
     });
     assert.deepEqual(await store.webhooks(), [second, first]);
-    const again = newWebhook(WANTED);
-    assert.deepEqual(await store.apply([{ type: 'createWebhook', webhook: again }]), [
-      'webhook_url_taken',
-    ]);
     const changes = { url: first.url };
     assert.deepEqual(await store.apply([{ type: 'changeWebhook', id: second.id, changes }]), [
       'webhook_url_taken',
     ]);
+    // The URL is no secret: another key, and the operators, may have webhooks with it.
+    for (const createdBy of ['key_1', 'key_2', undefined]) {
+      const webhook = () => newWebhook({ ...WANTED, createdBy });
+      const [outcome] = await store.apply([{ type: 'createWebhook', webhook: webhook() }]);
+      assert.equal(outcome, createdBy === 'key_1' ? 'webhook_url_taken' : 'created');
+      const [repeated] = await store.apply([{ type: 'createWebhook', webhook: webhook() }]);
+      assert.equal(repeated, 'webhook_url_taken');
+    }
     assert.deepEqual(await store.apply([{ type: 'deleteWebhook', id: first.id }]), ['deleted']);
     assert.deepEqual(
       await store.apply([
@@ -68,16 +71,36 @@ testStore(
   },
 );
 
-testStore('a store has a bounded number of webhooks', async (_t, store) => {
-  const webhooks = Array.from({ length: MAX_WEBHOOKS + 1 }, (_, index) =>
-    newWebhook({ ...WANTED, url: `https://shop.example/${index}` }),
+testStore('a store has 1,000 webhooks, of which keys leave 100 to operators', async (_t, store) => {
+  const webhooks = Array.from({ length: 1_002 }, (_, index) =>
+    newWebhook({
+      ...{ ...WANTED, url: `https://shop.example/${index}` },
+      createdBy: index <= 900 ? `key_${index % 45}` : undefined,
+    }),
   );
-  const [last] = webhooks.splice(-1);
-  await store.apply(webhooks.map((webhook) => ({ type: 'createWebhook' as const, webhook })));
-  assert.deepEqual(await store.apply([{ type: 'createWebhook', webhook: last! }]), [
-    'too_many_webhooks',
-  ]);
+  const outcomes = await store.apply(
+    webhooks.map((webhook) => ({ type: 'createWebhook' as const, webhook, maxOfKey: 21 })),
+  );
+  const refused = outcomes.flatMap((outcome, index) => (outcome === 'created' ? [] : [index]));
+  assert.deepEqual(refused, [900, 1_001]);
+  assert.deepEqual([outcomes[900], outcomes[1_001]], Array(2).fill('too_many_webhooks'));
 });
+
+testStore(
+  'a key has as many webhooks as it may have, and others have theirs',
+  async (_t, store) => {
+    const create = async (url: string, createdBy: string | undefined) => {
+      const webhook = newWebhook({ ...WANTED, url: `https://shop.example/${url}`, createdBy });
+      return (await store.apply([{ type: 'createWebhook', webhook, maxOfKey: 2 }]))[0];
+    };
+    assert.deepEqual(
+      [await create('1', 'key_1'), await create('2', 'key_1')],
+      ['created', 'created'],
+    );
+    assert.equal(await create('3', 'key_1'), 'webhook_limit_reached');
+    for (const other of ['key_2', undefined]) assert.equal(await create('3', other), 'created');
+  },
+);
 
 testStore('what a client sets is changed, and nothing else', async (_t, store) => {
   const webhook = await created(store);

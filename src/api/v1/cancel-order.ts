@@ -4,7 +4,7 @@ import type { Exchange, Handle } from '../../http/request/exchange.ts';
 import { type ErrorReply, type Reply, refuse, sendReply } from '../../http/request/reply.ts';
 import type { Store } from '../../store/store.ts';
 import { preconditionsOf } from '../preconditions.ts';
-import { cancelCommand, cancelLimitReached, type Submit } from '../submit.ts';
+import { cancelCommand, limitReached, type Submit } from '../submit.ts';
 
 const CANCELLED: Reply = { status: 204, headers: [] };
 
@@ -27,7 +27,7 @@ async function cancelled(
   // Absent rather than undefined: each field of a command is copied to the writer's thread.
   const asked = conditions === undefined ? command : { ...command, ...conditions };
   const outcome = await submit(exchange, asked);
-  if (typeof outcome === 'object') return cancelLimitReached(outcome.retryAt);
+  if (typeof outcome === 'object') return limitReached(outcome.refusal, outcome.retryAt);
   switch (outcome) {
     case 'cancelled':
       return CANCELLED;

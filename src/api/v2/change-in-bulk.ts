@@ -17,7 +17,7 @@ import { orderRecordJson } from '../../records/order-json.ts';
 import type { Store } from '../../store/store.ts';
 import { type Call, JSON_TYPE, type Services } from '../operation.ts';
 import { failsPrecondition, NO_REVISION, WEAK_ETAG } from '../preconditions.ts';
-import { cancelLimitReached, secondsUntil } from '../submit.ts';
+import { limitReached, secondsUntil } from '../submit.ts';
 import { refusalOf } from './change-order.ts';
 import { optionalIdempotencyKeyOf } from './idempotency-key.ts';
 import { NOT_STORED } from './replies.ts';
@@ -70,7 +70,7 @@ export async function changeInBulk<Name extends 'cancelOrders' | 'shipOrders'>(
     case 'idempotency_key_reused':
       return refuse(outcome.refusal);
     case 'cancel_limit_reached':
-      return cancelLimitReached(outcome.retryAt);
+      return limitReached(outcome.refusal, outcome.retryAt);
     case 'orders_not_changed':
       return invalid(outcome.refusal, problemsOf(changes, outcome.results));
     default: {

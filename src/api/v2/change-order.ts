@@ -6,7 +6,7 @@ import { orderEtag } from '../../records/etags.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
 import type { Call, Services } from '../operation.ts';
 import { expectStrong, preconditionsOf } from '../preconditions.ts';
-import { cancelLimitReached } from '../submit.ts';
+import { limitReached } from '../submit.ts';
 import { changedReply } from './replies.ts';
 
 /** Carries out a command on one order under If-Match; replies with the order, or the reason why it was not changed. */
@@ -23,7 +23,7 @@ export async function changeOrder(
   const conditions = reading && (await reading);
   if (conditions?.refusal !== undefined) return refuse(conditions.refusal);
   const outcome = await submit(call, { ...command, ifRevision: conditions?.ifRevision });
-  if (typeof outcome === 'object') return cancelLimitReached(outcome.retryAt);
+  if (typeof outcome === 'object') return limitReached(outcome.refusal, outcome.retryAt);
   if (outcome === 'cancelled' || outcome === 'shipped') {
     // The order is still as the command left it: an order that is not pending never changes again.
     const [order] = await store.orders([id]);

@@ -5,6 +5,7 @@ import type { PlaceOrderCommand } from '../../domain/placement.ts';
 import { refuse } from '../../http/request/reply.ts';
 import { operation } from '../operation.ts';
 import { failsPrecondition } from '../preconditions.ts';
+import { limitReached } from '../submit.ts';
 import { timeOf } from './filters.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
 import { changedReply } from './replies.ts';
@@ -17,8 +18,12 @@ export const placeOrder = operation('placeOrder', async (call, { store, submit, 
   const idempotencyKey = idempotencyKeyOf(call.request);
   if (idempotencyKey === undefined) return refuse('idempotency_key_missing');
   if (failsPrecondition(call.request, true)) return refuse('precondition_failed');
-  const command = commandFor(call.body, { by: call.key.id, idempotencyKey });
+  const { id: by, placesPerHour } = call.key;
+  const command = { ...commandFor(call.body, { by, idempotencyKey }), placesPerHour };
   const outcome = await submit(call, command);
+  if (outcome.refusal === 'place_limit_reached') {
+    return limitReached(outcome.refusal, outcome.retryAt);
+  }
   if (outcome.refusal !== undefined) return refuse(outcome.refusal);
   const { id, isReplay } = outcome;
   const headers = [

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { parsePosition } from '../../../protocol/history.ts';
+import { printable } from '../../domain/text.ts';
 import { expectEnvironment } from '../../store/claim.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from '../command-database.ts';
 import {
@@ -42,7 +43,13 @@ async function check(flags: CheckFlags): Promise<void> {
   const { schema, schemaDifferences, identity, environment, movedTo, revision, orders, ...found } =
     await database.check({ asked });
   const { head } = found;
-  const problems = [...schemaDifferences, ...found.problems, ...(found.heads?.problems ?? [])];
+  const { foreign } = found;
+  const problems = [
+    ...schemaDifferences,
+    ...foreign,
+    ...found.problems,
+    ...(found.heads?.problems ?? []),
+  ];
   if (asked !== undefined && found.heads?.hasAsked !== true) {
     const isUnknown = head === undefined;
     problems.push(
@@ -84,7 +91,9 @@ async function check(flags: CheckFlags): Promise<void> {
       ...Object.entries(orders).map(([status, count]) => [status, grouped(count)]),
       ['problems', problems.length === 0 ? 'none' : String(problems.length)],
     ];
-    await writeOut(`${table(rows)}\n${problems.map((problem) => `  ${problem}\n`).join('')}`);
+    await writeOut(
+      `${table(rows)}\n${problems.map((problem) => `  ${printable(problem)}\n`).join('')}`,
+    );
   }
   if (problems.length > 0) {
     throw new CommandFailed(`the store failed the check: ${counted(problems.length, 'problem')}`);

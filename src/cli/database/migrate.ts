@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { printable } from '../../domain/text.ts';
 import { actionOf } from '../../store/audit.ts';
 import type { MigrationStep } from '../../store/diagnosis.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from '../command-database.ts';
@@ -59,7 +60,8 @@ async function showPlan(flags: MigrateFlags): Promise<void> {
   if (steps.length === 0) writeErr(`The schema of ${label} is up to date.`);
   else writeErr(`${counted(steps.length, 'migration')} would run on ${label}:`);
   await writeOut(steps.map(describe).join(''));
-  if (heldBy.length > 0) await writeOut(`Sessions that hold these locks now:\n${lines(heldBy)}`);
+  if (heldBy.length > 0)
+    await writeOut(`Sessions that hold these locks now:\n${lines(heldBy.map(printable))}`);
 }
 
 function describe({ name, effects }: MigrationStep): string {

@@ -2,6 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { isSea } from 'node:sea';
 import type { Readable, Writable } from 'node:stream';
 import { toJson } from '../../../protocol/exact-json.ts';
+import { printable } from '../../domain/text.ts';
 
 /** Standard streams and environment of a command; `process` conforms to it. */
 export interface Terminal {
@@ -85,7 +86,8 @@ export async function writeJson(value: unknown): Promise<void> {
 
 /** Writes a line to stderr; stdout is reserved for data. */
 export function writeErr(text: string): void {
-  terminal().stderr.write(`${asStarted(text)}\n`);
+  const lines = asStarted(text).split('\n').map(printable);
+  terminal().stderr.write(`${lines.join('\n')}\n`);
 }
 
 /** Returns a text for people with commands as they are typed: npx starts the program of a clone or of a package, but not an executable. */
@@ -94,7 +96,8 @@ export function asStarted(text: string): string {
 }
 
 /** Formats rows as columns, each as wide as its widest cell. */
-export function table(rows: readonly (readonly string[])[]): string {
+export function table(cells: readonly (readonly string[])[]): string {
+  const rows = cells.map((row) => row.map(printable));
   // There can be a million rows, more than a call has arguments.
   const widths = rows[0]!.map((_, column) =>
     rows.reduce((width, row) => Math.max(width, row[column]!.length), 0),

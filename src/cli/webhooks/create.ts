@@ -77,7 +77,8 @@ async function create(url: string, flags: CreateFlags): Promise<void> {
     });
     const action = actionOf('webhooks create', `${webhook.id} ${new URL(url).host}`);
     const [outcome] = await applyRecorded(store, action, [{ type: 'createWebhook', webhook }]);
-    if (outcome === 'webhook_url_taken') throw new CommandFailed('this URL has a webhook already');
+    if (outcome === 'webhook_url_taken')
+      throw new CommandFailed('operators have created a webhook with this URL already');
     if (outcome === 'too_many_webhooks') throw new CommandFailed('there are too many webhooks');
     await writeSecret(webhook.id, `${secretOf(key.bytes, webhook)}\n`, async () => {
       const { id } = webhook;

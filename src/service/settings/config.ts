@@ -56,6 +56,8 @@ export interface WebhookSettings {
   /** Undefined on PostgreSQL without WEBHOOK_KEY_FILE: there are no webhooks then. */
   readonly keyFile: WebhookKeyFile | undefined;
   readonly allowed: AllowedTargets;
+  /** How many an API key may have. */
+  readonly maxOfKey: number;
 }
 
 /**
@@ -168,7 +170,8 @@ function readWebhooks(settings: SettingsReader, database: Database | undefined):
   const path = database?.file?.path;
   const own = path === undefined ? undefined : { path: `${path}-webhook-key`, madeFor: path };
   const keyFile = given === undefined ? own : { path: given, madeFor: undefined };
-  return { keyFile, allowed: settings.read('WEBHOOK_ALLOW') ?? PUBLIC_ONLY };
+  const maxOfKey = settings.read('WEBHOOKS_PER_KEY') ?? 0;
+  return { keyFile, allowed: settings.read('WEBHOOK_ALLOW') ?? PUBLIC_ONLY, maxOfKey };
 }
 
 /** Backups of an SQLite database; PostgreSQL has tools of its own. */

@@ -204,6 +204,12 @@ export const SETTINGS = {
     expected: 'comma-separated addresses, networks such as 10.0.0.0/8, and http',
     help: 'What webhooks may call besides https on port 443 at public addresses: comma-separated addresses, networks such as 10.0.0.0/8, and http.',
   }),
+  WEBHOOKS_PER_KEY: setting({
+    default: '20',
+    parse: parseCount,
+    expected: COUNT,
+    help: 'How many webhooks one API key may have; operators may create any number up to that of the store.',
+  }),
   LOG_LEVEL: setting({
     flag: '--log-level <level>',
     default: 'info',

@@ -1,19 +1,16 @@
-import { ConcurrencyLimit } from '../../concurrency.ts';
-import { COUNTS_WAITING, MAX_COUNTS_AT_ONCE } from '../activity.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import type { History } from '../history.ts';
 import { InFlight } from '../in-flight.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
-import { MAX_PAGES_AT_ONCE } from '../pages.ts';
-import { type Store, StoreNotUsable, tooManyReads } from '../store.ts';
+import { type Store, StoreNotUsable } from '../store.ts';
 import { readAudit, readOperators } from '../tables/audit.ts';
 import { HEADS_NOT_COMPUTED, hasHeads, headsProgress } from '../tables/heads.ts';
 import { importProgress, readImports } from '../tables/imports.ts';
 import { keyNames, readKeys } from '../tables/keys.ts';
 import { readLosses } from '../tables/losses.ts';
 import { findPet } from '../tables/pets.ts';
-import { readRevisionAt, readStatus } from '../tables/store-row.ts';
+import { expectRows, readRevisionAt, readStatus } from '../tables/store-row.ts';
 import { readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
 import { ChangedOrders } from './changed-orders.ts';
@@ -23,7 +20,7 @@ import { completeHeads } from './database/compute-heads.ts';
 import { Connection, newSession } from './database/connection.ts';
 import { Origin } from './database/origin.ts';
 import { expectOwnBackendBehindProxy } from './database/own-backend.ts';
-import { KNOWN_MIGRATIONS, migrate, withMigrationLock } from './database/schema.ts';
+import { KNOWN_MIGRATIONS, migrate, otherSchemas, withMigrationLock } from './database/schema.ts';
 import type { Session } from './database/session.ts';
 import { readSizes } from './database/snapshots.ts';
 import {
@@ -47,7 +44,7 @@ import { Writer } from './writer.ts';
 const LOOK_FOR_PRIMARY_MS = 5_000;
 
 /**
- * Opens the engine for several nodes: four connections, each reestablished when it is lost.
+ * Opens the engine for several nodes: five connections, each reestablished when it is lost.
  * @throws StoreUnavailable, StoreNotUsable
  */
 export async function openPostgres(url: string, options: OpenOptions): Promise<Store> {
@@ -69,24 +66,21 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
       onConnection: options.onConnection,
       onWarning: options.onWarning,
     });
-  // Pages and feeds have their own connection, since they would delay other reads.
-  const [reading, paging, listing] = [connect(), connect(), connect()];
+  // Pages and feeds, and counts, have their own connections, since they would delay other reads, and counts would delay pages.
+  const [reading, paging, counting, listing] = [connect(), connect(), connect(), connect()];
   const changes = new ChangedOrders(listing);
-  const reads = new ConcurrencyLimit(MAX_PAGES_AT_ONCE, tooManyReads);
-  const counts = new ConcurrencyLimit(MAX_COUNTS_AT_ONCE, tooManyReads, COUNTS_WAITING);
   const writing = connect(isService ? SERVICE_WRITES : COMMAND, (each) => origin.confirmIds(each));
   const writer = new Writer(writing, origin);
   const operations = new InFlight();
-  const read = <T>(use: (session: Session) => Promise<T>) =>
-    operations.run(async () => use(await reading.session()));
+  const readBy = <T>(connection: Connection, use: (session: Session) => Promise<T>) =>
+    operations.run(async () => use(await connection.session()));
+  const read = <T>(use: (session: Session) => Promise<T>) => readBy(reading, use);
   /** For reads whose own statement has no guard: the guard is sent first, and the read follows without waiting for its answer. */
   const served = <T>(use: (session: Session) => Promise<T>) =>
     read(async (session) => {
       const [, found] = await Promise.all([readPosition(session), use(session)]);
       return found;
     });
-  const within = <T>(limit: ConcurrencyLimit, use: (session: Session) => Promise<T>) =>
-    operations.run(() => limit.run(async () => use(await paging.session())));
   const history: History = {
     scan: (visit, range) => operations.run(() => scanOrders(currentUrl(), visit, range)),
     revisionAt: (time) => read((session) => readRevisionAt(session, time)),
@@ -96,7 +90,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     audit: (limit) => read((session) => readAudit(session, limit)),
     operators: (revisions) => read((session) => readOperators(session, revisions)),
   };
-  const connections = [reading, paging, writing, listing];
+  const connections = [reading, paging, counting, writing, listing];
   const hasSeveralHosts = parseAddress(currentUrl()).hosts.length > 1;
   const looking = isService && hasSeveralHosts ? setInterval(look, LOOK_FOR_PRIMARY_MS) : undefined;
   looking?.unref();
@@ -127,10 +121,10 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
         return now;
       }),
     orders: (ids, options) => read((session) => readOrders(session, ids, options)),
-    page: (query) => within(reads, (session) => readPage(session, query)),
-    count: (filter) => within(counts, (session) => countOrders(session, filter)),
-    feed: (after, limit) => within(reads, (session) => readFeed(session, after, limit)),
-    activity: (query) => within(counts, (session) => countActivity(session, query)),
+    page: (query) => readBy(paging, (session) => readPage(session, query)),
+    count: (filter) => readBy(counting, (session) => countOrders(session, filter)),
+    feed: (after, limit) => readBy(paging, (session) => readFeed(session, after, limit)),
+    activity: (query) => readBy(counting, (session) => countActivity(session, query)),
     events: (id) => read((session) => orderEvents(session, id)),
     webhooks: () => served(readWebhooks),
     webhookLags: (revisions) => read((session) => readWebhookLags(session, revisions)),
@@ -157,7 +151,7 @@ async function connectAll(connections: readonly Connection[]): Promise<void> {
 /** Migrates the schema, or checks that it is current, depending on the purpose. */
 async function prepareSchema(
   url: string,
-  { create, purpose, onMigrated, onWaiting = () => {} }: OpenOptions,
+  { create, purpose, onMigrated, onWaiting = () => {}, onWarning }: OpenOptions,
 ): Promise<void> {
   const observe = () => newSession(url, COMMAND);
   const session = await newSession(url, MIGRATIONS, async (each) => {
@@ -169,10 +163,13 @@ async function prepareSchema(
       onWaiting,
     });
     if (migrated !== undefined) onMigrated?.(migrated.from, migrated.to);
+    const others = migrated?.from === 0 ? await otherSchemas(each) : undefined;
+    if (others !== undefined) onWarning?.({ source: 'search_path', message: others });
     if (mayMigrate(purpose)) {
       expectNothingMissing(schemaDifferences('postgresql', await describeSchema(each)));
     }
     await readStatus(each);
+    if (purpose === 'service') await expectRows(each);
     if (purpose === 'read' || (await hasHeads(each))) return;
     if (!update) throw new StoreNotUsable(HEADS_NOT_COMPUTED);
     await withMigrationLock(each, { onWaiting }, async () => {

@@ -4,7 +4,7 @@ import type { OrderId } from '../../domain/order.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
 import { type OrderEvent, StoreUnavailable } from '../store.ts';
 import { findBulkRequests } from '../tables/bulk-requests.ts';
-import { findCancelUses } from '../tables/cancel-uses.ts';
+import { findUses } from '../tables/hourly-uses.ts';
 import { isLatestRun } from '../tables/imports.ts';
 import { acknowledgementFrom } from '../tables/losses.ts';
 import {
@@ -47,8 +47,8 @@ export async function changeOrders(
 ): Promise<Outcomes> {
   for (let attempt = 1; attempt <= MAX_OPTIMISTIC_ATTEMPTS; attempt += 1) {
     const { batch, outcomesAt, isSynchronous } = await workOut(session, commands);
-    // The cancels of a limited key are counted under the lock, and commands that can be repeated are recorded under it.
-    if ([...batch.allowances.values()].some(({ taken }) => taken > 0)) break;
+    // What a limited key has cancelled or placed is counted under the lock, and commands that can be repeated are recorded under it.
+    if (batch.taken().length > 0) break;
     if (batch.bulkRequests.length + batch.found.length > 0) break;
     try {
       const revision = await writeBatch(session, batch);
@@ -74,12 +74,12 @@ export async function changeLockedOrders(
 /** Computes the outcomes of the commands for the current state of the store. */
 async function workOut(session: Session, commands: readonly BatchCommand[]) {
   const { ids, placements, references, bulkRequests, limitedKeys } = lookupsOf(commands);
-  const [known, found, named, repeatable, cancelUses, freeIds] = await Promise.all([
+  const [known, found, named, repeatable, uses, freeIds] = await Promise.all([
     readKnown(session, ids),
     findPlacements(session, placements),
     findReferences(session, references),
     findBulkRequests(session, bulkRequests),
-    findCancelUses(session, limitedKeys),
+    findUses(session, limitedKeys),
     placements.length === 0 ? undefined : readFreeIds(session),
   ]);
   expectNotMovedAway(known.movedTo);
@@ -88,7 +88,7 @@ async function workOut(session: Session, commands: readonly BatchCommand[]) {
     placements: found,
     references: named,
     bulkRequests: repeatable,
-    cancelUses,
+    uses,
     ...(freeIds !== undefined && { freeIds }),
   });
   return {

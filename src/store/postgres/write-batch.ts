@@ -2,7 +2,7 @@ import type { Batch } from '../../domain/batch.ts';
 import { digestOf } from '../../domain/heads.ts';
 import { PLACEMENT_KEPT_MS } from '../../domain/placement.ts';
 import { recordBulkRequests } from '../tables/bulk-requests.ts';
-import { recordCancelUses } from '../tables/cancel-uses.ts';
+import { recordUses } from '../tables/hourly-uses.ts';
 import { acknowledgementFrom } from '../tables/losses.ts';
 import { recordPlacements } from '../tables/placements.ts';
 import type { Value } from '../tables/session.ts';
@@ -28,7 +28,7 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
         ]);
   if (row === undefined) throw storeNotHere();
   session.written = acknowledgementFrom(row);
-  await recordCancelUses(session, batch);
+  await recordUses(session, batch);
   await recordBulkRequests(session, batch);
   return session.written.position.revision;
 }

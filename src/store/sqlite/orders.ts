@@ -12,7 +12,7 @@ import type { CommandOf, OutcomeOf } from '../commands.ts';
 import type { OrderEvent } from '../store.ts';
 import { recordOperator } from '../tables/audit.ts';
 import { findBulkRequests } from '../tables/bulk-requests.ts';
-import { findCancelUses } from '../tables/cancel-uses.ts';
+import { findUses } from '../tables/hourly-uses.ts';
 import { isLatestRun } from '../tables/imports.ts';
 import {
   eventFromRow,
@@ -70,7 +70,7 @@ async function findOthers(
     placements: await findPlacements(session, placements),
     references: await findReferences(session, references),
     bulkRequests: await findBulkRequests(session, bulkRequests),
-    cancelUses: await findCancelUses(session, limitedKeys),
+    uses: await findUses(session, limitedKeys),
     ...(placements.length > 0 && { freeIds: await readFreeIds(session) }),
   };
 }

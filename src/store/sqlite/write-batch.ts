@@ -3,8 +3,8 @@ import { digestOf, type Head, headAfter } from '../../domain/heads.ts';
 import { differingFields, type Order } from '../../domain/order.ts';
 import { StoreUnavailable } from '../store.ts';
 import { recordBulkRequests } from '../tables/bulk-requests.ts';
-import { recordCancelUses } from '../tables/cancel-uses.ts';
 import { HEADS_NOT_COMPUTED } from '../tables/heads.ts';
+import { recordUses } from '../tables/hourly-uses.ts';
 import { recordPlacements } from '../tables/placements.ts';
 import type { Value } from '../tables/session.ts';
 import { jsonArray, type Session } from './database/session.ts';
@@ -15,7 +15,7 @@ import { jsonArray, type Session } from './database/session.ts';
  * @returns the revision of the changes, 0 without changes
  */
 export async function writeBatch(session: Session, batch: Batch): Promise<bigint> {
-  const { known, changed, statusDeltas, found, placements, allowances, bulkRequests } = batch;
+  const { known, changed, statusDeltas, found, placements, bulkRequests } = batch;
   // Most batches have none of these records, and do not wait.
   if (found.length > 0) await recordPlacements(session, found, batch.now);
   if (changed.size === 0) return 0n;
@@ -46,7 +46,7 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
     const placed = placements.map((each) => ({ ...each, revision }));
     await recordPlacements(session, placed, batch.now);
   }
-  if (allowances.size > 0) await recordCancelUses(session, batch);
+  if (batch.taken().length > 0) await recordUses(session, batch);
   if (bulkRequests.length > 0) await recordBulkRequests(session, batch);
   return revision;
 }

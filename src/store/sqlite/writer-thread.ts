@@ -8,7 +8,7 @@ import { StoreNotUsable } from '../store.ts';
 import { areForMovedStore, carryOut } from '../tables/carry-out.ts';
 import { HEADS_NOT_COMPUTED, hasHeads, headsProgress } from '../tables/heads.ts';
 import { findLoss, readAcknowledgement, recordLoss } from '../tables/losses.ts';
-import { readFreeIds } from '../tables/store-row.ts';
+import { expectRows, readFreeIds } from '../tables/store-row.ts';
 import { describeSchema } from './database/catalog.ts';
 import { completeHeads, rechain } from './database/compute-heads.ts';
 import {
@@ -87,6 +87,7 @@ async function open() {
         const report = (waiting: string) => port.postMessage({ waiting } satisfies Progress);
         await completeHeads(session, MIGRATION_WAIT_MS, headsProgress(report));
       }
+      if (data.mayMigrate) await expectRows(session);
       retryWhileBusy(lockWaitMs, () => recordOrigin(session, fileOrigin(path)));
       const given = new LastGiven(path);
       const before = given.acknowledged?.identity;

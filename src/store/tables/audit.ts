@@ -1,13 +1,25 @@
 import type { Action, AuditRecord } from '../audit.ts';
+import { digestOfKeys, endOfChain, hashAfter } from './audit-chain.ts';
 import { jsonRows, type Row, type Session } from './session.ts';
 
-/** Records an action, in a transaction that excludes all other writers. Returns the id of the record. */
+/**
+ * Records an action, in a transaction that excludes all other writers. Returns the id of the record.
+ * @param keysBefore the digest of the keys before the action, if it changes them
+ */
 export async function recordAction(
   session: Session,
-  { command, user, host, what }: Action,
+  action: Action,
+  keysBefore?: string,
 ): Promise<bigint> {
-  const [row] = await session.query(SQL.insert, [Date.now(), command, user, host, what]);
-  return row![0] as bigint;
+  const keysAfter = await digestOfKeys(session);
+  const keys = `${keysBefore ?? keysAfter} ${keysAfter}`;
+  const [[latest] = []] = await session.query(SQL.latestId);
+  const record = { ...action, id: (latest as bigint) + 1n, at: Date.now() };
+  const hash = hashAfter(await endOfChain(session), record, keys);
+  const { id, at, command, user, host, what } = record;
+  await session.write(SQL.insert, [id, at, command, user, host, what, keys, hash]);
+  await session.write(SQL.setHead, [hash]);
+  return id;
 }
 
 /** Records that the revisions from `first` to `last` were made by a recorded action. */
@@ -48,8 +60,10 @@ export function recordFromRow([id, at, command, user, host, what]: Row): AuditRe
 export const RECORD_COLUMNS = 'audit.id, at, command, os_user, host, what';
 
 const SQL = {
-  insert: `INSERT INTO audit (id, at, command, os_user, host, what)
-    SELECT coalesce(max(id), 0) + 1, $1::bigint, $2::text, $3::text, $4::text, $5::text FROM audit RETURNING id`,
+  latestId: 'SELECT coalesce(max(id), 0) FROM audit',
+  insert: `INSERT INTO audit (id, at, command, os_user, host, what, keys, hash)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+  setHead: 'UPDATE store SET audit_head = $1',
   link: 'INSERT INTO operator_revisions (revision, audit_id) VALUES ($1, $2)',
   latest: `SELECT ${RECORD_COLUMNS} FROM audit ORDER BY id DESC LIMIT $1`,
   operators: `SELECT revision, ${RECORD_COLUMNS} FROM json_array_elements($1::json) AS asked

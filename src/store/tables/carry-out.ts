@@ -2,8 +2,16 @@ import { type BatchCommand, type BatchOutcome, isBatchCommand } from '../../doma
 import type { Action } from '../audit.ts';
 import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
 import { recordAction, recordOperator } from './audit.ts';
+import { digestOfKeys } from './audit-chain.ts';
 import { beginImport, endImport, forgetImport } from './imports.ts';
-import { createFirstKey, createKey, recordKeyUse, revokeKey, rotateKey } from './keys.ts';
+import {
+  createFirstKey,
+  createKey,
+  endOverlap,
+  recordKeyUse,
+  revokeKey,
+  rotateKey,
+} from './keys.ts';
 import { putPets } from './pets.ts';
 import type { Session } from './session.ts';
 import {
@@ -60,12 +68,13 @@ async function carryOutRecorded(
   orders: OrderWrites,
 ): Promise<OutcomeOf<StoreCommand>[]> {
   const before = await readRevision(session);
+  const keysBefore = commands.every(isBatchCommand) ? undefined : await digestOfKeys(session);
   const outcomes = await carryOutAll(session, commands, orders);
   // Other commands make no revisions; a rechain can set the revision back to one with events of others.
   const after = commands.every(isBatchCommand) ? await readRevision(session) : undefined;
   if (after === undefined ? outcomes.every(isRefusal) : after === before)
     return [undefined, ...outcomes];
-  const auditId = await recordAction(session, action);
+  const auditId = await recordAction(session, action, keysBefore);
   if (after !== undefined) {
     await recordOperator(session, { first: before + 1n, last: after }, auditId);
   }
@@ -76,7 +85,12 @@ async function carryOutRecorded(
 const REFUSALS: readonly OutcomeOf<StoreCommand>[] = [
   ...(['changed', 'unchanged', 'key_not_found'] as const),
   ...(['out_of_turn', 'already_imported', 'import_not_found'] as const),
-  ...(['webhook_not_found', 'webhook_url_taken', 'too_many_webhooks'] as const),
+  ...([
+    'webhook_not_found',
+    'webhook_url_taken',
+    'webhook_limit_reached',
+    'too_many_webhooks',
+  ] as const),
 ];
 
 function isRefusal(outcome: OutcomeOf<StoreCommand>): boolean {
@@ -132,6 +146,8 @@ export async function carryOutOne(
       return revokeKey(session, command.id);
     case 'rotateKey':
       return rotateKey(session, command);
+    case 'endOverlap':
+      return endOverlap(session, command.id);
     case 'recordKeyUse':
       return recordKeyUse(session, command);
     case 'recordListUse':

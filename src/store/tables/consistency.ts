@@ -15,6 +15,8 @@ export interface Findings {
   readonly schema: SchemaVersion;
   /** Differences from the schema of this release, one line each; empty for the schema of an earlier release. */
   readonly schemaDifferences: readonly string[];
+  /** Triggers, rules, indexes and so on that no migration made: one line each. The service ignores them. */
+  readonly foreign: readonly string[];
   /** Of the store, see StoreStatus; undefined if the schema is too old to have it. */
   readonly identity: string | undefined;
   /** Undefined if not recorded, or if the schema is too old to have it. */

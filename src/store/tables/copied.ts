@@ -1,3 +1,4 @@
+import type { Action } from '../audit.ts';
 import type { StoreStatus } from '../store.ts';
 import type { Row } from './session.ts';
 
@@ -21,6 +22,8 @@ export const AUDIT: Table = {
     os_user: 'text',
     host: 'text',
     what: 'text',
+    keys: 'text',
+    hash: 'bytes',
   },
   key: ['id'],
 };
@@ -81,6 +84,7 @@ export const TABLES: readonly Table[] = [
       last_used_at: 'integer',
       scopes: 'text',
       cancels_per_hour: 'integer',
+      places_per_hour: 'integer',
       former_digest: 'bytes',
       former_until: 'integer',
     },
@@ -113,6 +117,12 @@ export const TABLES: readonly Table[] = [
   },
   {
     name: 'cancel_uses',
+    hasRevision: true,
+    columns: { key_id: 'text', second: 'integer', count: 'integer' },
+    key: ['key_id', 'second'],
+  },
+  {
+    name: 'place_uses',
     hasRevision: true,
     columns: { key_id: 'text', second: 'integer', count: 'integer' },
     key: ['key_id', 'second'],
@@ -169,6 +179,8 @@ export interface Source {
   readonly status: StoreStatus;
   /** Whether it is a backup that has not been used as a store since it was made. */
   readonly isBackup: boolean;
+  /** What no migration made, one line each: it could change what is written. */
+  readonly foreign: readonly string[];
   count(table: Table): Promise<number>;
   /** Returns all rows of a table in batches. */
   rows(table: Table): AsyncIterable<readonly Row[]>;
@@ -184,8 +196,8 @@ export interface Target {
   rows(table: Table): AsyncIterable<readonly Row[]>;
   /** Returns the row of `countsSql`. */
   counts(): Promise<readonly bigint[]>;
-  /** Turns the database, durably, into the store described by `status`. */
-  complete(status: StoreStatus): Promise<void>;
+  /** Turns the database, durably, into the store described by `status`. @param action recorded in it */
+  complete(status: StoreStatus, action: Action | undefined): Promise<void>;
   close(): Promise<void>;
 }
 

@@ -1,14 +1,16 @@
+import { timingSafeEqual } from 'node:crypto';
 import { type ApiKey, type Environment, parseScopes, scopesText } from '../../domain/api-key.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
+import { StoreNotUsable } from '../store.ts';
 import { byText, type Dialects, jsonRows, number, type Row, type Session } from './session.ts';
 
 const KEY_COLUMNS =
-  'id, name, environment, digest, created_at, expires_at, revoked_at, last_used_at, scopes, cancels_per_hour, former_digest, former_until';
+  'id, name, environment, digest, created_at, expires_at, revoked_at, last_used_at, scopes, cancels_per_hour, places_per_hour, former_digest, former_until';
 
 function keyFromRow(row: Row): ApiKey {
   const [id, name, environment, digest, createdAt, expiresAt, revokedAt, lastUsedAt, ...limits] =
     row;
-  const [scopes, cancelsPerHour, formerDigest, formerUntil] = limits;
+  const [scopes, cancelsPerHour, placesPerHour, formerDigest, formerUntil] = limits;
   return {
     id: id as string,
     name: name as string,
@@ -24,6 +26,7 @@ function keyFromRow(row: Row): ApiKey {
     lastUsedAt: number(lastUsedAt),
     scopes: parseScopes(scopes as string | null),
     cancelsPerHour: number(cancelsPerHour),
+    placesPerHour: number(placesPerHour),
   };
 }
 
@@ -51,9 +54,9 @@ export async function keyNames(
 }
 
 export async function createKey(session: Session, key: ApiKey): Promise<'created'> {
-  const { id, name, environment, digest, createdAt, expiresAt, scopes, cancelsPerHour } = key;
-  const values = [id, name, environment, digest, createdAt, expiresAt];
-  await session.write(SQL.insert, [...values, scopesText(scopes), cancelsPerHour]);
+  const { id, name, environment, digest, createdAt, expiresAt, scopes } = key;
+  const values = [id, name, environment, digest, createdAt, expiresAt, scopesText(scopes)];
+  await session.write(SQL.insert, [...values, key.cancelsPerHour, key.placesPerHour]);
   return 'created';
 }
 
@@ -65,6 +68,10 @@ export async function createFirstKey(
   return existing === undefined ? createKey(session, key) : 'unchanged';
 }
 
+/** A trigger or a rule of the database can undo what was written: a key that only seems to be revoked is worse than an error. */
+const UNDONE =
+  'the change of the key was undone by the database itself, and has no effect; see "store-orders check"';
+
 export async function revokeKey(
   session: Session,
   id: string,
@@ -73,6 +80,8 @@ export async function revokeKey(
   if (key === undefined) return 'key_not_found';
   if (key[0] !== null) return 'unchanged';
   await session.write(SQL.revoke, [Date.now(), id]);
+  const [[revokedAt] = []] = await session.query(SQL.revokedAt, [id]);
+  if (revokedAt == null) throw new StoreNotUsable(UNDONE);
   return 'revoked';
 }
 
@@ -85,7 +94,24 @@ export async function rotateKey(
   if (key[0] !== null) return 'unchanged';
   if (formerUntil === undefined) await session.write(SQL.replace, [digest, id]);
   else await session.write(SQL.rotate, [digest, id, formerUntil]);
+  const [[stored] = []] = await session.query(SQL.digest, [id]);
+  if (!(stored instanceof Uint8Array) || !timingSafeEqual(stored, digest)) {
+    throw new StoreNotUsable(UNDONE);
+  }
   return 'rotated';
+}
+
+export async function endOverlap(
+  session: Session,
+  id: string,
+): Promise<OutcomeOf<CommandOf<'endOverlap'>>> {
+  const [key] = await session.query(SQL.formerUntil, [id]);
+  if (key === undefined) return 'key_not_found';
+  if (key[0] === null) return 'unchanged';
+  await session.write(SQL.endOverlap, [id]);
+  const [[until] = []] = await session.query(SQL.formerUntil, [id]);
+  if (until !== null) throw new StoreNotUsable(UNDONE);
+  return 'ended';
 }
 
 export async function recordKeyUse(
@@ -101,10 +127,13 @@ const ASKED = '(SELECT value ->> 0 FROM json_array_elements($1::json))';
 const SQL = {
   all: byText((c) => `SELECT ${KEY_COLUMNS} FROM api_keys ORDER BY created_at, id${c}`),
   names: `SELECT id, name FROM api_keys WHERE id IN ${ASKED}`,
-  insert: `INSERT INTO api_keys (id, name, environment, digest, created_at, expires_at, scopes, cancels_per_hour)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+  insert: `INSERT INTO api_keys (id, name, environment, digest, created_at, expires_at, scopes, cancels_per_hour, places_per_hour)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
   anyKey: 'SELECT 1 FROM api_keys WHERE environment = $1 LIMIT 1',
   revokedAt: 'SELECT revoked_at FROM api_keys WHERE id = $1',
+  digest: 'SELECT digest FROM api_keys WHERE id = $1',
+  formerUntil: 'SELECT former_until FROM api_keys WHERE id = $1',
+  endOverlap: 'UPDATE api_keys SET former_digest = NULL, former_until = NULL WHERE id = $1',
   revoke: 'UPDATE api_keys SET revoked_at = $1 WHERE id = $2',
   // The digest on the right is the one before.
   rotate:

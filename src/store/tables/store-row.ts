@@ -2,7 +2,7 @@ import type { Environment } from '../../domain/api-key.ts';
 import { type Head, headFrom, headText } from '../../domain/heads.ts';
 import { type FreeIds, leapAbove } from '../../domain/ids.ts';
 import type { OrderId } from '../../domain/order.ts';
-import { type StoreStatus, StoreUnavailable } from '../store.ts';
+import { StoreNotUsable, type StoreStatus, StoreUnavailable } from '../store.ts';
 import { type Dialects, number, type Row, type Session, text } from './session.ts';
 
 /** Message for the operator if the row of the table store is missing: a copy writes it last. */
@@ -39,6 +39,19 @@ export function expectNotMovedAway(movedTo: unknown): void {
 /** Throws if the store has moved. Otherwise later reads are safe: a moved store never changes. @throws StoreUnavailable */
 export async function requireStoreHere(session: Session): Promise<void> {
   expectNotMovedAway(requireStoreRow((await session.query(SQL.movedTo))[0])[0]);
+}
+
+/**
+ * Refuses a store whose rows are gone: a dump that was restored in part, since the disk was full or a table was left out. Its list would be empty, and
+ * its counters would be those of before.
+ * @throws StoreNotUsable
+ */
+export async function expectRows(session: Session): Promise<void> {
+  const [[table] = []] = await session.query(SQL.emptyTable);
+  if (table == null) return;
+  throw new StoreNotUsable(
+    `its table ${table} is empty, but its counters are not, as after a dump that was restored in part; restore it as a whole, and run "store-orders check"`,
+  );
 }
 
 /** @throws StoreUnavailable if the row of the table store is missing */
@@ -159,9 +172,11 @@ const REVISION_AT: Dialects = {
 
 const SQL = {
   insert: `INSERT INTO store
-      (only_row, identity, environment, revision, pending, shipped, cancelled, reserved_id, last_id, head)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+      (only_row, identity, environment, revision, pending, shipped, cancelled, reserved_id, last_id, head, audit_head)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, (SELECT hash FROM audit ORDER BY id DESC LIMIT 1))`,
   movedTo: 'SELECT moved_to FROM store',
+  emptyTable: `SELECT CASE WHEN pending + shipped + cancelled > 0 AND NOT EXISTS (SELECT 1 FROM orders) THEN 'orders'
+      WHEN revision > 0 AND NOT EXISTS (SELECT 1 FROM order_events) THEN 'order_events' END FROM store`,
   revision: 'SELECT revision FROM store',
   limitIds: 'UPDATE store SET last_id = $1',
   keepReserved: 'UPDATE store SET reserved_id = $1 WHERE reserved_id > last_id',

@@ -7,6 +7,7 @@ import {
   MAX_LAG,
   MAX_WEBHOOKS,
   type PauseReason,
+  RESERVED_WEBHOOKS,
   rotatedWebhook,
   type Webhook,
   type WebhookLag,
@@ -40,14 +41,21 @@ export async function readWebhookLags(
 
 export async function createWebhook(
   session: Session,
-  { webhook }: CommandOf<'createWebhook'>,
+  { webhook, maxOfKey = MAX_WEBHOOKS }: CommandOf<'createWebhook'>,
 ): Promise<OutcomeOf<CommandOf<'createWebhook'>>> {
-  const [other] = await session.query(SQL.byUrl, [webhook.url]);
-  if (other !== undefined) return 'webhook_url_taken';
-  const [[count]] = (await session.query(SQL.count)) as [[bigint]];
-  if (count >= MAX_WEBHOOKS) return 'too_many_webhooks';
+  if (await isTaken(session, webhook)) return 'webhook_url_taken';
+  const { createdBy } = webhook;
+  const [[all, own]] = (await session.query(SQL.counts, [createdBy])) as [[bigint, bigint]];
+  if (createdBy !== undefined && own >= maxOfKey) return 'webhook_limit_reached';
+  const most = MAX_WEBHOOKS - (createdBy === undefined ? 0 : RESERVED_WEBHOOKS);
+  if (all >= most) return 'too_many_webhooks';
   await session.write(SQL.insert, valuesOf(webhook));
   return 'created';
+}
+
+/** Whether the API key, or the operators, have a webhook with this URL. */
+async function isTaken(session: Session, { url, createdBy }: Webhook): Promise<boolean> {
+  return (await session.query(SQL.byUrl, [url, createdBy ?? ''])).length > 0;
 }
 
 export async function changeWebhook(
@@ -57,10 +65,7 @@ export async function changeWebhook(
   const webhook = await lockedWebhook(session, id, ifTag);
   if (typeof webhook === 'string') return webhook;
   const changed = changedWebhook(webhook, changes);
-  if (changed.url !== webhook.url) {
-    const [other] = await session.query(SQL.byUrl, [changed.url]);
-    if (other !== undefined) return 'webhook_url_taken';
-  }
+  if (changed.url !== webhook.url && (await isTaken(session, changed))) return 'webhook_url_taken';
   return changed === webhook ? webhook : replaced(session, changed);
 }
 
@@ -227,8 +232,8 @@ const PARAMETERS = COLUMNS.split(', ').map((_, index) => `$${index + 1}`);
 const SQL = {
   all: `SELECT ${COLUMNS} FROM webhooks ORDER BY created_at, id`,
   byId: `SELECT ${COLUMNS} FROM webhooks WHERE id = $1`,
-  count: 'SELECT count(*) FROM webhooks',
-  byUrl: 'SELECT id FROM webhooks WHERE url = $1',
+  counts: 'SELECT count(*), count(*) FILTER (WHERE created_by = $1) FROM webhooks',
+  byUrl: `SELECT id FROM webhooks WHERE url = $1 AND coalesce(created_by, '') = $2`,
   insert: `INSERT INTO webhooks (${COLUMNS}) VALUES (${PARAMETERS.join(', ')})`,
   replace: `UPDATE webhooks SET (${COLUMNS}) = (${PARAMETERS.join(', ')}) WHERE id = $1`,
   delete: 'DELETE FROM webhooks WHERE id = $1',

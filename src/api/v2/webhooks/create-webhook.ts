@@ -30,7 +30,9 @@ export const createWebhook = operation('createWebhook', async (call, services) =
     keyName: key.name,
   });
   expectTime(call);
-  const [outcome] = await store.apply([{ type: 'createWebhook', webhook }]);
+  const [outcome] = await store.apply([
+    { type: 'createWebhook', webhook, maxOfKey: webhooks.maxOfKey },
+  ]);
   if (outcome !== 'created') return refuse(outcome!);
   const secret = secretOf(key.bytes, webhook);
   const record = await recordOf(store, webhook, apiKey);

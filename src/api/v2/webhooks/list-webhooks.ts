@@ -6,22 +6,26 @@ import { webhookRecord } from '../../../records/webhook-json.ts';
 import { lagsOf } from '../../../store/store.ts';
 import { jsonReply, operation } from '../../operation.ts';
 import { DEFAULT_LIMIT, NOT_STORED } from '../replies.ts';
-import { isOwn } from './permitted-webhook.ts';
+import { mayChange } from './permitted-webhook.ts';
 
 /** GET /webhooks: a page of webhooks, the oldest first. */
-export const listWebhooks = operation('listWebhooks', async ({ key, parameters }, { store }) => {
-  const { limit = DEFAULT_LIMIT, cursor } = parameters;
-  const after = cursor === undefined ? undefined : parseWebhookCursor(cursor);
-  if (cursor !== undefined && after === undefined) return refuse('cursor_invalid');
-  const all = await store.webhooks();
-  const from = after === undefined ? 0 : all.findIndex((each) => isAfter(each, after));
-  const rest = from === -1 ? [] : all.slice(from);
-  const page = rest.slice(0, Number(limit));
-  const found = await lagsOf(store, page);
-  const webhooks = found.map((each) => webhookRecord(each, isOwn(key, each.webhook)));
-  const next = rest.length > page.length ? webhookCursor(page.at(-1)!) : undefined;
-  return jsonReply(200, NOT_STORED, toJson({ webhooks, next }));
-});
+export const listWebhooks = operation(
+  'listWebhooks',
+  async ({ key, parameters }, { store }) => {
+    const { limit = DEFAULT_LIMIT, cursor } = parameters;
+    const after = cursor === undefined ? undefined : parseWebhookCursor(cursor);
+    if (cursor !== undefined && after === undefined) return refuse('cursor_invalid');
+    const all = await store.webhooks();
+    const from = after === undefined ? 0 : all.findIndex((each) => isAfter(each, after));
+    const rest = from === -1 ? [] : all.slice(from);
+    const page = rest.slice(0, Number(limit));
+    const found = await lagsOf(store, page);
+    const webhooks = found.map((each) => webhookRecord(each, mayChange(key, each.webhook)));
+    const next = rest.length > page.length ? webhookCursor(page.at(-1)!) : undefined;
+    return jsonReply(200, NOT_STORED, toJson({ webhooks, next }));
+  },
+  { reads: 'page' },
+);
 
 type Place = Pick<Webhook, 'createdAt' | 'id'>;
 

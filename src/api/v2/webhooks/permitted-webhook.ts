@@ -15,9 +15,12 @@ type WebhookCall = Call<
   'getWebhook' | 'updateWebhook' | 'deleteWebhook' | 'rotateWebhookSecret' | 'testWebhook'
 >;
 
-/** Whether an API key has created a webhook. */
-export function isOwn({ id }: ApiKey, { createdBy }: Webhook): boolean {
-  return id === createdBy;
+/** The scope with which an API key changes webhooks that another key, or an operator, has created. */
+const OTHERS = 'webhooks:manage-all';
+
+/** Whether an API key may change a webhook: it has created it, or may change those of others. */
+export function mayChange(key: ApiKey, { createdBy }: Webhook): boolean {
+  return key.id === createdBy || isAllowed(key, OTHERS);
 }
 
 /** Returns the webhook that a request names. @throws Refused if there is none with this id */
@@ -27,13 +30,10 @@ export async function findWebhook({ parameters }: WebhookCall, store: Store): Pr
   return found;
 }
 
-/** The scope with which an API key changes webhooks that another key, or an operator, has created. */
-const OTHERS = 'webhooks:manage-all';
-
 /** Returns the webhook that a request changes. @throws Refused if there is none, or it belongs to another API key */
 export async function permittedWebhook(call: WebhookCall, store: Store): Promise<Webhook> {
   const webhook = await findWebhook(call, store);
-  if (isOwn(call.key, webhook) || isAllowed(call.key, OTHERS)) return webhook;
+  if (mayChange(call.key, webhook)) return webhook;
   throw new Refused(refuseScope(OTHERS));
 }
 
@@ -75,7 +75,7 @@ export async function recordOf(
   key: ApiKey,
 ): Promise<Sent<WebhookRecord>> {
   const [found] = await lagsOf(store, [webhook]);
-  return webhookRecord(found!, isOwn(key, webhook));
+  return webhookRecord(found!, mayChange(key, webhook));
 }
 
 /** Headers of responses with a webhook, whose state changes with each delivery. */

@@ -38,7 +38,8 @@ async function doctor(flags: DatabaseFlags & { json?: true }): Promise<void> {
   if (flags.json) await writeJson({ problems, warnings, findings });
   else {
     const rows = findings.flatMap(({ subject, level, found, advice }) => [
-      [subject, level, found],
+      // A message can list several.
+      [subject, level, found.replaceAll(/\n\s*/g, ' ')],
       ...(advice === undefined ? [] : [['', '', `-> ${advice}`]]),
     ]);
     const total = `${counted(problems, 'problem')}, ${counted(warnings, 'warning')}`;

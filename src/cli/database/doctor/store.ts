@@ -1,5 +1,5 @@
 import { positionText } from '../../../../protocol/history.ts';
-import { keyStatus } from '../../../domain/api-key.ts';
+import { type ApiKey, keyStatus, MAX_OVERLAP_MS } from '../../../domain/api-key.ts';
 import { FEW_IDS, type FreeIds, idsLeft } from '../../../domain/ids.ts';
 import { CLOCK_TOLERANCE_MS } from '../../../domain/key-clock.ts';
 import { formatTimestamp } from '../../../domain/timestamp.ts';
@@ -78,11 +78,14 @@ function historyOf({ revision, head, heads }: Findings): Finding[] {
   return heads.problems.map((each) => warning('history', each, advice));
 }
 
-function schemaOf({ schema: { has, knows }, schemaDifferences }: Findings): Finding[] {
-  if (schemaDifferences.length > 0) {
-    const advice = 'undo what was changed by hand, or restore a backup';
-    return schemaDifferences.map((each) => problem('schema', each, advice));
-  }
+function schemaOf({ schema: { has, knows }, schemaDifferences, foreign }: Findings): Finding[] {
+  const undo = 'undo what was changed by hand, or restore a backup';
+  const remove = 'remove it (DROP TRIGGER, DROP INDEX …), unless you have added it on purpose';
+  const found = [
+    ...schemaDifferences.map((each) => problem('schema', each, undo)),
+    ...foreign.map((each) => problem('schema', each, remove)),
+  ];
+  if (found.length > 0) return found;
   if (has === knows) return [ok('schema', `${has} migrations, the schema of this release`)];
   const advice = 'make a backup; the service of this release migrates it when it starts';
   return [warning('schema', `${has} of ${knows} migrations: an earlier release made it`, advice)];
@@ -112,13 +115,23 @@ async function keysOf(store: Store, environment: Config['environment']): Promise
     const advice = asStarted('npx store-orders keys create --name NAME');
     return [warning('keys', `there is no valid key for ${environment}`, advice)];
   }
+  const overlaps = keys.flatMap((key) => overlapOf(key, now));
   const ending = keys.filter(
     ({ expiresAt }) => expiresAt !== undefined && expiresAt < now + SOON_MS,
   );
-  if (ending.length === 0) return [ok('keys', counted(keys.length, 'valid key'))];
+  if (ending.length === 0) return [ok('keys', counted(keys.length, 'valid key')), ...overlaps];
   const names = ending.map(({ id, name }) => `${name} (${id})`).join(', ');
+  const advice = 'create and distribute new keys';
+  return [warning('keys', `these keys expire within 14 days: ${names}`, advice), ...overlaps];
+}
+
+/** Names a former secret that is still valid; one that is longer than "keys rotate" can make it was written by hand. */
+function overlapOf({ id, name, former }: ApiKey, now: number): Finding[] {
+  if (former === undefined || former.until <= now) return [];
+  const found = `the former secret of ${name} (${id}) is valid until ${formatTimestamp(former.until)}`;
+  if (former.until <= now + MAX_OVERLAP_MS) return [ok('keys', found)];
   return [
-    warning('keys', `these keys expire within 14 days: ${names}`, 'create and distribute new keys'),
+    problem('keys', found, `run "store-orders keys rotate ${id} --end-overlap", and see "audit"`),
   ];
 }
 

@@ -3,7 +3,7 @@ import type { Session } from './session.ts';
 /** Returns the lines of `schemaDifferences` for the schema that has the table store. */
 export async function describeSchema(session: Session): Promise<string[]> {
   const lines: string[] = [];
-  for (const text of [COLUMNS, INDEXES, CHECKS, TRIGGERS, FUNCTIONS, TABLES]) {
+  for (const text of [COLUMNS, INDEXES, CHECKS, RULES, TRIGGERS, FUNCTIONS, TABLES]) {
     const rows = await session.query(text);
     lines.push(...rows.map(([line]) => line as string));
   }
@@ -36,12 +36,20 @@ const INDEXES = `SELECT CASE WHEN i.indisprimary THEN 'key ' WHEN i.indisunique 
   FROM pg_class AS t JOIN pg_index AS i ON i.indrelid = t.oid
   WHERE t.relnamespace = ${HERE} AND i.indisvalid ORDER BY line`;
 
-const CHECKS = `SELECT 'check ' || t.relname || ' ' || conname FROM pg_constraint AS c JOIN pg_class AS t ON c.conrelid = t.oid
-  WHERE t.relnamespace = ${HERE} AND contype = 'c' ORDER BY t.relname, conname`;
+/** Keys are indexes, which are listed. */
+const CHECKS = `SELECT CASE contype WHEN 'c' THEN 'check ' ELSE 'constraint ' END || t.relname || ' ' || conname
+  FROM pg_constraint AS c JOIN pg_class AS t ON c.conrelid = t.oid
+  WHERE t.relnamespace = ${HERE} AND contype IN ('c', 'f', 'x', 't') ORDER BY t.relname, conname`;
+
+const RULES = `SELECT 'rule ' || t.relname || ' ' || rulename FROM pg_rewrite AS r JOIN pg_class AS t ON r.ev_class = t.oid
+  WHERE t.relnamespace = ${HERE} AND t.relkind <> 'v' AND t.relkind <> 'm'
+  UNION ALL SELECT 'policy ' || t.relname || ' ' || polname FROM pg_policy AS p JOIN pg_class AS t ON p.polrelid = t.oid
+  WHERE t.relnamespace = ${HERE} ORDER BY 1`;
 
 /** Those that fire in sessions of the service: neither disabled ones nor those of replicas. */
-const TRIGGERS = `SELECT 'trigger ' || tgname FROM pg_trigger AS g JOIN pg_class AS t ON g.tgrelid = t.oid
-  WHERE t.relnamespace = ${HERE} AND NOT tgisinternal AND tgenabled IN ('O', 'A') ORDER BY tgname`;
+const TRIGGERS = `SELECT 'trigger ' || t.relname || ' ' || tgname || ' ' || proname FROM pg_trigger AS g
+    JOIN pg_class AS t ON g.tgrelid = t.oid JOIN pg_proc AS f ON f.oid = g.tgfoid
+  WHERE t.relnamespace = ${HERE} AND NOT tgisinternal AND tgenabled IN ('O', 'A') ORDER BY tgname, t.relname`;
 
 const FUNCTIONS = `SELECT 'function ' || proname || '(' || pg_get_function_identity_arguments(oid) || ') '
     || left(md5(prosrc), 8) AS line FROM pg_proc

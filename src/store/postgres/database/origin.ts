@@ -57,6 +57,8 @@ export class Origin {
   readonly #timelines = new Timelines<Session>();
   /** The environment of the store, once known. */
   #environment: string | undefined;
+  /** See StoreStatus; undefined until the first session. */
+  #identity: string | undefined;
   /** The highest id that this node has given to an order. */
   #highestGiven: OrderId = 0n;
   /** The position of the latest change that this node has acknowledged. */
@@ -74,8 +76,11 @@ export class Origin {
    */
   async confirm(session: Session): Promise<void> {
     for (const each of this.#timelines.admit(session, session.server!)) each.destroy();
-    const [row] = await session.query('SELECT environment FROM store');
-    if (row !== undefined) this.#expectEnvironment(text(row[0]));
+    const [row] = await session.query('SELECT environment, identity FROM store');
+    if (row === undefined) return;
+    const [environment, identity] = row.map(text);
+    this.#expectEnvironment(environment);
+    this.#expectIdentity(identity!);
   }
 
   /**
@@ -110,6 +115,16 @@ export class Origin {
   /** Called with the id of an order that this node has placed. */
   gave(id: OrderId): void {
     if (id > this.#highestGiven) this.#highestGiven = id;
+  }
+
+  /** A database that was made again, or renamed, beneath a running node is another store, which knows none of its acknowledged changes. */
+  #expectIdentity(identity: string): void {
+    this.#identity ??= identity;
+    if (this.#identity === identity) return;
+    throw new StoreUnavailable(
+      `PostgreSQL: the store ${this.#identity} was replaced by the store ${identity}; if that was on purpose, restart all nodes`,
+      'replaced',
+    );
   }
 
   /** Guards against a password file or URL file that is changed to name another database. */

@@ -31,6 +31,16 @@ export async function hasSchema(session: Session): Promise<boolean> {
   return row![0] === 1n;
 }
 
+/** Names the schemas of the database that have a store, besides the one in use: a setting of the role that a dump does not contain names another. */
+export async function otherSchemas(session: Session): Promise<string | undefined> {
+  const [[own, others] = []] = await session.query(OTHERS);
+  if (others === null) return undefined;
+  return `a new store was made in the schema ${own}; the database has one in ${others}, too, which search_path does not find first`;
+}
+
+const OTHERS = `SELECT current_schema(), string_agg(relnamespace::regnamespace::text, ', ') FROM pg_class
+  WHERE relname = 'store_orders_migrations' AND relnamespace <> current_schema()::regnamespace`;
+
 /**
  * Returns the number of migrations that have run, and that this release knows.
  * @throws StoreNotUsable if there is no store, or a newer one

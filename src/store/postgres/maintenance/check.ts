@@ -1,5 +1,6 @@
 import type { Environment } from '../../../domain/api-key.ts';
-import { schemaDifferences } from '../../expected-schema.ts';
+import { foreignObjects, schemaDifferences } from '../../expected-schema.ts';
+import { checkAudit } from '../../tables/audit-chain.ts';
 import {
   countedRows,
   type Findings,
@@ -32,9 +33,9 @@ export async function checkPostgres(url: string, options: StoreCheck = {}): Prom
     const [identity, environment, movedTo, bytes, ...numbers] = requireStoreRow(store);
     const [revision, pending, shipped, cancelled] = numbers as [bigint, bigint, bigint, bigint];
     const isCurrent = schema!.has === schema!.knows;
-    const differences = isCurrent
-      ? schemaDifferences('postgresql', await describeSchema(session))
-      : [];
+    const found = isCurrent ? await describeSchema(session) : [];
+    const differences = isCurrent ? schemaDifferences('postgresql', found) : [];
+    const foreign = isCurrent ? foreignObjects('postgresql', found) : [];
     const counters = { revision, pending, shipped, cancelled };
     const isSample = isSampled(counters, options);
     const { orders, problems } = await countedRows(
@@ -54,9 +55,11 @@ export async function checkPostgres(url: string, options: StoreCheck = {}): Prom
             head === undefined ? undefined : { revision, head },
             options,
           );
+    const audit = isCurrent && differences.length === 0 ? await checkAudit(session) : [];
     return {
       schema: schema!,
       schemaDifferences: differences,
+      foreign,
       identity: text(identity),
       environment: text(environment) as Environment | undefined,
       movedTo: text(movedTo),
@@ -65,7 +68,7 @@ export async function checkPostgres(url: string, options: StoreCheck = {}): Prom
       head,
       heads,
       orders,
-      problems,
+      problems: [...problems, ...audit],
     };
   } finally {
     session.destroy();

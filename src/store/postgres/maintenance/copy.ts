@@ -1,4 +1,7 @@
+import type { Action } from '../../audit.ts';
+import { foreignObjects } from '../../expected-schema.ts';
 import { StoreNotUsable, type StoreStatus } from '../../store.ts';
+import { recordAction } from '../../tables/audit.ts';
 import { countsSql } from '../../tables/consistency.ts';
 import {
   type MovedIds,
@@ -12,6 +15,7 @@ import {
 import { integer, type Row, text } from '../../tables/session.ts';
 import { insertStoreRow, readStatus } from '../../tables/store-row.ts';
 import { arrayOf, byteaArray, textArray } from '../database/arrays.ts';
+import { describeSchema } from '../database/catalog.ts';
 import { newSession } from '../database/connection.ts';
 import { KNOWN_MIGRATIONS, migrate } from '../database/schema.ts';
 import { BEGIN_SNAPSHOT, type Session } from '../database/session.ts';
@@ -29,14 +33,16 @@ const SCHEMA = { has: KNOWN_MIGRATIONS, knows: KNOWN_MIGRATIONS };
  */
 export async function openPostgresSource(url: string): Promise<Source> {
   let status: StoreStatus | undefined;
+  let foreign: readonly string[] = [];
   const session = await newSession(url, BULK, async (each) => {
     await migrate(each, { create: false, update: false });
     await each.run(BEGIN_SNAPSHOT);
     status = await readStatus(each);
+    foreign = foreignObjects('postgresql', await describeSchema(each));
   });
   return {
     status: status!,
-    isBackup: false,
+    ...{ isBackup: false, foreign },
     count: async ({ name }) => {
       const [row] = await session.query(`SELECT count(*) FROM ${name}`);
       return Number(row![0]);
@@ -62,7 +68,7 @@ export async function openPostgresTarget(url: string): Promise<Target> {
       const [row] = await session.query(countsSql(SCHEMA));
       return row as bigint[];
     },
-    complete: (status) => complete(session, status),
+    complete: (status, action) => complete(session, status, action),
     close: () => session.end(),
   };
 }
@@ -144,8 +150,15 @@ async function insert(
   await session.write(sql, values);
 }
 
-async function complete(session: Session, status: StoreStatus): Promise<void> {
+async function complete(
+  session: Session,
+  status: StoreStatus,
+  action: Action | undefined,
+): Promise<void> {
+  await session.run('BEGIN');
   await insertStoreRow(session, status);
+  if (action !== undefined) await recordAction(session, action);
+  await session.commit();
   const names = TABLES.map(({ name }) => name).join(', ');
   // Updates the planner's statistics. Fails for a role that does not own the tables, which is harmless.
   await session.run(`ANALYZE ${names}`).catch(() => {});

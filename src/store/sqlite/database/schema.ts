@@ -10,8 +10,8 @@ const APPLICATION_ID = 0x53544f52n;
 /** How long to wait for another process's migration, which takes some seconds for millions of orders. No client waits during startup. */
 export const MIGRATION_WAIT_MS = 60_000;
 
-const FOLDER = 'src/store/migrations';
-const MIGRATIONS = assetsIn(FOLDER).filter((name) => name.endsWith('.sqlite.sql'));
+export const MIGRATIONS_FOLDER = 'src/store/migrations';
+const MIGRATIONS = assetsIn(MIGRATIONS_FOLDER).filter((name) => name.endsWith('.sqlite.sql'));
 
 export const KNOWN_MIGRATIONS = MIGRATIONS.length;
 
@@ -60,7 +60,7 @@ export function migrate(
   try {
     // Read again: another process may have migrated while this one waited.
     for (const name of missingMigrations(db)) {
-      db.exec(asset(`${FOLDER}/${name}`));
+      db.exec(asset(`${MIGRATIONS_FOLDER}/${name}`));
     }
     db.exec(
       `PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`,
@@ -92,6 +92,8 @@ export function missingMigrations(db: DatabaseSync): string[] {
   const version = pragma(db, 'user_version');
   const tables = db.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.count;
   const isOurs = pragma(db, 'application_id') === APPLICATION_ID;
+  const [replaced] = db.prepare(REPLACED).all();
+  if (replaced !== undefined) throw new StoreNotUsable(`its table "${replaced.name}" is none`);
   if (!isOurs && (tables !== 0n || version !== 0n)) {
     throw new StoreNotUsable('it belongs to another program');
   }
@@ -103,6 +105,11 @@ export function missingMigrations(db: DatabaseSync): string[] {
   }
   return MIGRATIONS.slice(Number(version));
 }
+
+/** A view in the place of a table can have no end. */
+const REPLACED = `SELECT name FROM sqlite_schema WHERE (type <> 'table' OR sql NOT LIKE 'CREATE TABLE %')
+  AND name IN ('store', 'orders', 'order_events', 'api_keys', 'audit', 'operator_revisions', 'placements', 'webhooks', 'imports', 'pets',
+    'changed_all', 'cancel_uses', 'place_uses', 'webhook_lease', 'restored')`;
 
 function pragma(db: DatabaseSync, name: string): bigint {
   return db.prepare(`PRAGMA ${name}`).get()?.[name] as bigint;

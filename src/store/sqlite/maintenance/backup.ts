@@ -76,9 +76,13 @@ export function timeForName(): string {
   return new Date().toISOString().replaceAll(/[:.]/g, '-');
 }
 
-/** @throws StoreNotUsable with all problems, if there are any */
-export function expectSound({ schemaDifferences, problems }: Findings, summary: string): void {
-  const all = [...schemaDifferences, ...problems];
+/** @param further problems @throws StoreNotUsable with all problems, if there are any */
+export function expectSound(
+  { schemaDifferences, problems }: Findings,
+  summary: string,
+  further: readonly string[] = [],
+): void {
+  const all = [...further, ...schemaDifferences, ...problems];
   if (all.length > 0) throw new StoreNotUsable([`${summary}:`, ...all].join('\n  '));
 }
 
@@ -94,7 +98,7 @@ export function partialsIn(folder: string): string[] {
 /** The two steps of writing a file atomically: write a temporary file, then put it in place. */
 interface WholeFile {
   readonly write: (partial: string) => Promise<void>;
-  readonly putInPlace: (partial: string) => void;
+  readonly putInPlace: (partial: string) => void | Promise<void>;
 }
 
 /**
@@ -119,7 +123,7 @@ export async function writeWhole(target: string, { write, putInPlace }: WholeFil
     await write(partial);
     syncToDisk(partial);
     const [written, { size }] = [fileIdentity(partial), statSync(partial)];
-    putInPlace(partial);
+    await putInPlace(partial);
     // On some network file systems a file gets another inode when it is renamed.
     if (fileIdentity(target) !== written && statSync(target).size !== size) {
       throw new StoreNotUsable(

@@ -3,6 +3,7 @@ import type { Position } from '../../../../protocol/history.ts';
 import type { Environment } from '../../../domain/api-key.ts';
 import { schemaDifferences } from '../../expected-schema.ts';
 import { StoreNotUsable } from '../../store.ts';
+import { checkAudit } from '../../tables/audit-chain.ts';
 import {
   type Counters,
   countedRows,
@@ -20,6 +21,7 @@ import { chainedRows } from '../database/compute-heads.ts';
 import { openForReading, readableLocation } from '../database/connection.ts';
 import { damageOf } from '../database/damage.ts';
 import { isCorrupt, openError, withOpenErrors } from '../database/errors.ts';
+import { foreignObjects } from '../database/foreign-objects.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
 import { Session } from '../database/session.ts';
 
@@ -45,6 +47,7 @@ async function findingsOf(db: DatabaseSync, options: StoreCheck): Promise<Findin
     knows: KNOWN_MIGRATIONS,
   };
   db.exec('BEGIN');
+  const foreign = foreignObjects(db);
   const session = new Session(db);
   const store = rowOf(db);
   const counters = store as unknown as Counters;
@@ -74,9 +77,11 @@ async function findingsOf(db: DatabaseSync, options: StoreCheck): Promise<Findin
   const canRead = isCurrent && differences.length === 0;
   const latest = head === undefined ? undefined : { revision, head };
   const heads = canRead ? await readHeads(latest) : undefined;
+  const audit = canRead && !isUnsound ? await checkAudit(session) : [];
   return {
     schema,
     schemaDifferences: differences,
+    foreign,
     identity: (store.identity ?? undefined) as string | undefined,
     environment: (store.environment ?? undefined) as Environment | undefined,
     movedTo: (store.moved_to ?? undefined) as string | undefined,
@@ -85,7 +90,7 @@ async function findingsOf(db: DatabaseSync, options: StoreCheck): Promise<Findin
     head,
     heads,
     orders,
-    problems: [...damage, ...problems, ...unlinked, ...unreadable],
+    problems: [...damage, ...problems, ...unlinked, ...unreadable, ...audit],
   };
 }
 

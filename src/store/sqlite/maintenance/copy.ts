@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreNotUsable } from '../../store.ts';
+import { recordAction } from '../../tables/audit.ts';
 import { countsSql } from '../../tables/consistency.ts';
 import {
   type MovedIds,
@@ -20,6 +21,7 @@ import {
   retryWhileBusy,
 } from '../database/connection.ts';
 import { openError, withOpenErrors } from '../database/errors.ts';
+import { foreignObjects } from '../database/foreign-objects.ts';
 import { expectSchema, KNOWN_MIGRATIONS, migrate, missingMigrations } from '../database/schema.ts';
 import { Session } from '../database/session.ts';
 
@@ -40,8 +42,10 @@ export async function openSqliteSource(path: string): Promise<Source> {
   const session = new Session(db);
   try {
     expectSchema(db);
+    const foreign = foreignObjects(db);
     session.run('BEGIN');
     return {
+      foreign,
       status: await readStatus(session),
       isBackup: session.query('SELECT 1 FROM store WHERE backup_at IS NOT NULL').length > 0,
       count: async ({ name }) =>
@@ -85,9 +89,12 @@ export async function openSqliteTarget(path: string): Promise<Target> {
       },
       rows: (table) => rowsOf(path, db, table),
       counts: async () => session.query(countsSql(SCHEMA))[0] as readonly bigint[],
-      complete: async (status) => {
+      complete: async (status, action) => {
         session.run('PRAGMA synchronous = FULL');
+        session.run('BEGIN');
         await insertStoreRow(session, status);
+        if (action !== undefined) await recordAction(session, action);
+        session.run('COMMIT');
       },
       close: async () => db.close(),
     };

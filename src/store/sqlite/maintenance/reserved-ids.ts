@@ -3,6 +3,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { ALL_IDS, type FreeIds, leapAbove } from '../../../domain/ids.ts';
 import type { OrderId } from '../../../domain/order.ts';
 import type { Action } from '../../audit.ts';
+import { recordAction } from '../../tables/audit.ts';
+import { Session } from '../database/session.ts';
 
 /**
  * Prepares the backup at `path` for use: records the restore, and reserves the ids that may have been assigned since the backup was made, also
@@ -10,11 +12,11 @@ import type { Action } from '../../audit.ts';
  * migrations move them.
  * @returns the next id that the store assigns
  */
-export function beginHistory(
+export async function beginHistory(
   path: string,
   given: readonly FreeIds[],
-  { command, user, host, what }: Action,
-): OrderId {
+  action: Action,
+): Promise<OrderId> {
   const db = new DatabaseSync(resolve(path), { readBigInts: true });
   try {
     const own = freeIdsOf(db);
@@ -23,10 +25,12 @@ export function beginHistory(
       highest: highest.reduce((a, b) => (a > b ? a : b)),
       last: own.last,
     });
+    const { command, user, host, what } = action;
     const record = [Date.now(), user, host, what];
     if (has(db, 'audit', 'what')) {
       db.prepare('UPDATE store SET reserved_id = ?').run(reserved);
-      db.prepare(RECORD).run(command, ...record);
+      if (has(db, 'audit', 'hash')) await recordAction(new Session(db), action);
+      else db.prepare(RECORD).run(command, ...record);
     } else {
       db.exec(RESTORED);
       db.prepare('INSERT INTO restored VALUES (?, ?, ?, ?, ?)').run(reserved, ...record);

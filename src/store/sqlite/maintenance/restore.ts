@@ -20,7 +20,7 @@ import type { Restored, RestoreOptions } from '../../backups.ts';
 import { StoreNotUsable } from '../../store.ts';
 import type { Findings } from '../../tables/consistency.ts';
 import { fileIdentity, readDatabase, syncToDisk } from '../database/connection.ts';
-import { isBusy, isCorrupt, withOpenErrors } from '../database/errors.ts';
+import { isBusy, isCorrupt, openError, withOpenErrors } from '../database/errors.ts';
 import { expectOneName } from '../database/one-name.ts';
 import { LastGiven } from '../database/origin.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
@@ -40,7 +40,7 @@ export async function restoreSqlite(
   { accept, action, mayBeAnother }: RestoreOptions,
 ): Promise<Restored> {
   const source = await checkSqlite(file, { isSample: true });
-  expectSound(source, `${file} failed the check; nothing was restored`);
+  expectSound(source, `${file} failed the check; nothing was restored`, source.foreign);
   accept(source);
   const expectReplaceable = (old: DatabaseSync) => refuseOtherStore(old, source, mayBeAnother);
   const wasThere = existsSync(target);
@@ -68,12 +68,12 @@ export async function restoreSqlite(
       if (process.getuid?.() === 0) copyOwner(partial, wasThere ? path : dirname(resolve(path)));
       if (wasThere) chmodSync(partial, statSync(path).mode);
     },
-    putInPlace: (partial) => {
+    putInPlace: async (partial) => {
       // Creates a file to lock; fails if a service has created a database there in the meantime.
       if (!wasThere) closeSync(openSync(path, 'wx', 0o600));
-      withOpenErrors(path, () =>
-        withExclusiveLock(path, (old) => {
-          nextId = beginHistory(
+      try {
+        await withExclusiveLock(path, async (old) => {
+          nextId = await beginHistory(
             partial,
             old === undefined ? [] : idsGivenBy(old, expectReplaceable),
             action,
@@ -84,8 +84,10 @@ export async function restoreSqlite(
           // Before: a restore that is interrupted after it is no loss either.
           forgetAcknowledged(path);
           renameSync(partial, path);
-        }),
-      );
+        });
+      } catch (error) {
+        throw openError(path, error);
+      }
     },
   });
   return { findings: source, kept: wasThere ? kept : undefined, nextId: nextId! };
@@ -142,7 +144,10 @@ function refuseOtherStore(db: DatabaseSync, source: Findings, mayBeAnother: bool
  * no connection.
  * @throws StoreNotUsable if there are other connections
  */
-function withExclusiveLock(path: string, use: (db?: DatabaseSync) => void): void {
+async function withExclusiveLock(
+  path: string,
+  use: (db?: DatabaseSync) => Promise<void>,
+): Promise<void> {
   const db = new DatabaseSync(resolve(path), { timeout: 0, readBigInts: true });
   try {
     // In this mode the first transaction takes a lock that excludes all other connections, and keeps it.
@@ -151,7 +156,7 @@ function withExclusiveLock(path: string, use: (db?: DatabaseSync) => void): void
       // Holds the lock in a transaction instead: when the connection is closed, `path` names another file, and nothing must be deleted.
       db.exec('PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema; BEGIN EXCLUSIVE');
       if (db.prepare('PRAGMA journal_mode').get()?.journal_mode !== 'delete') throw inUse();
-      use(db);
+      await use(db);
       return;
     }
   } catch (error) {
@@ -160,7 +165,7 @@ function withExclusiveLock(path: string, use: (db?: DatabaseSync) => void): void
     db.close();
   }
   // The log is corrupt. Runs after the connection is closed: closing deletes the file that has the log's name.
-  use();
+  await use();
 }
 
 function inUse(): StoreNotUsable {

@@ -55,4 +55,30 @@ for (const { name, newDatabase } of ENGINES) {
     await Promise.all(ids.map((id) => nodes[Number(id % 2n)]!.apply([cancel(id, 10)])));
     assert.equal((await nodes[0]!.status()).orders.cancelled, 10n);
   });
+
+  test(`${name}: a key places as many orders in an hour as it may, over all nodes, besides its cancels`, async (t) => {
+    const url = await newDatabase(t);
+    const nodes = [await open(t, url), await open(t, url)];
+    await placeOrders(nodes[0]!, 1);
+    const placing = (key: string, by = 'key_a') =>
+      ({
+        ...({ type: 'placeOrder', draft: { status: 'pending' }, by } as const),
+        ...{ idempotencyKey: key, digest: 'd', placesPerHour: 5 },
+      }) as const;
+    const keys = Array.from({ length: 20 }, (_, index) => `${index}`);
+    const outcomes = await Promise.all(
+      keys.map((key, index) => nodes[index % 2]!.apply([placing(key)])),
+    );
+    const placed = outcomes.flat().filter(({ refusal }) => refusal === undefined);
+    assert.equal(placed.length, 5);
+    const [refused] = await nodes[0]!.apply([placing('later')]);
+    assert.equal(refused!.refusal, 'place_limit_reached');
+    // A repetition places nothing, other keys and cancels have limits of their own.
+    const known = keys.find((_, index) => outcomes[index]![0]!.refusal === undefined)!;
+    const others = await nodes[1]!.apply([placing(known), placing('b', 'key_b'), cancel(1n, 1)]);
+    assert.deepEqual(
+      others.map((each) => (typeof each === 'object' && 'isReplay' in each ? each.isReplay : each)),
+      [true, false, 'cancelled'],
+    );
+  });
 }

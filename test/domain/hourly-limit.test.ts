@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { CancelAllowance, type CancelUse, secondOf } from '../../src/domain/cancel-limit.ts';
+import { Allowance, type HourlyUse, secondOf } from '../../src/domain/hourly-limit.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -19,7 +19,7 @@ const attempts = fc.array(
 );
 
 /** What a store remembers of the cancels at some moments, latest first. */
-function usesOf(moments: readonly number[]): CancelUse[] {
+function usesOf(moments: readonly number[]): HourlyUse[] {
   return [...Map.groupBy(moments, secondOf)]
     .map(([second, { length: count }]) => ({ second, count }))
     .toSorted((a, b) => b.second - a.second);
@@ -35,7 +35,7 @@ test('a limited key never cancels more than its limit in any hour, and never les
     let now = Date.UTC(2026, 10, 20);
     for (const { after, count } of tries) {
       now += after;
-      const allowance = new CancelAllowance(limit, usesOf(cancelled), now);
+      const allowance = new Allowance(limit, usesOf(cancelled), now);
       let taken = 0;
       for (let index = 0; index < count; index += 1) {
         const isTaken = allowance.take();
@@ -56,12 +56,12 @@ test('a limited key may cancel again at retryAt, and not before', () => {
   const property = (limit: number, earlier: number[], own: number) => {
     const now = Date.UTC(2026, 10, 20);
     const cancelled = earlier.map((ago) => now - ago);
-    const allowance = new CancelAllowance(limit, usesOf(cancelled), now);
+    const allowance = new Allowance(limit, usesOf(cancelled), now);
     let taken = 0;
     while (taken < own && allowance.take()) taken += 1;
     if (allowance.take()) return;
     cancelled.push(...Array.from({ length: taken }, () => now));
-    const mayCancelAt = (at: number) => new CancelAllowance(limit, usesOf(cancelled), at).take();
+    const mayCancelAt = (at: number) => new Allowance(limit, usesOf(cancelled), at).take();
     assert.ok(allowance.retryAt() > now);
     assert.equal(mayCancelAt(allowance.retryAt() - 1), false);
     assert.equal(mayCancelAt(allowance.retryAt()), true);

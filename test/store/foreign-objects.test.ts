@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { digestOf, newApiKey, newSecret } from '../../src/domain/api-key.ts';
+import { actionOf } from '../../src/store/audit.ts';
+import { backupStore, copyStore } from '../../src/store/copy.ts';
+import { databaseAt } from '../../src/store/database.ts';
+import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
+import { temporaryFolder } from '../temporary.ts';
+import { ENGINES, open, queryDatabase, restoreStore } from './engines.ts';
+
+/** What is added by hand, and how check names it; undefined for what can do no harm. */
+const ADDED = {
+  SQLite: [
+    ['CREATE TRIGGER t AFTER UPDATE ON api_keys BEGIN SELECT 1; END', 'trigger t'],
+    ['CREATE VIEW v AS SELECT 1', 'view v'],
+    ["CREATE INDEX i ON orders (json_extract(reference, '$'))", 'index i'],
+    ['CREATE INDEX i ON orders (quantity) WHERE quantity > 1', 'index i'],
+    ['CREATE UNIQUE INDEX i ON orders (pet_id)', 'index i'],
+    ['CREATE INDEX i ON orders (quantity)', undefined],
+    ['CREATE TABLE x (id)', undefined],
+  ],
+  PostgreSQL: [
+    [
+      "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN new; END'; CREATE TRIGGER leap BEFORE UPDATE ON api_keys FOR EACH ROW EXECUTE FUNCTION f()",
+      'trigger api_keys leap f',
+    ],
+    ['CREATE RULE r AS ON UPDATE TO api_keys DO INSTEAD NOTHING', 'rule api_keys r'],
+    ['CREATE POLICY p ON api_keys USING (false)', 'policy api_keys p'],
+    ['ALTER TABLE orders ADD CHECK (quantity < 5)', 'check orders orders_quantity_check'],
+    ['CREATE INDEX i ON orders (length(reference))', 'index orders (length(reference))'],
+    ['CREATE UNIQUE INDEX i ON orders (pet_id)', 'unique orders (pet_id)'],
+    ['CREATE INDEX i ON orders (quantity)', undefined],
+    ['CREATE TABLE x (id int)', undefined],
+  ],
+} as const;
+
+for (const { name, newDatabase } of ENGINES) {
+  test(`${name}: check names what no migration made, and copies refuse it, which the service ignores`, async (t) => {
+    for (const [sql, expected] of ADDED[name as keyof typeof ADDED]) {
+      const url = await newDatabase(t);
+      await (await databaseAt(url).open({ create: true, purpose: 'service' })).close();
+      assert.deepEqual((await databaseAt(url).check()).foreign, []);
+      await queryDatabase(url, sql);
+      const { foreign, schemaDifferences } = await databaseAt(url).check();
+      const found =
+        expected === undefined ? [] : [`the schema has what no migration made: ${expected}`];
+      assert.deepEqual([foreign, schemaDifferences], [found, []], sql);
+      await (await databaseAt(url).open({ create: false, purpose: 'service' })).close();
+      const options = { isMove: false, action: actionOf('copy', ''), onProgress: () => {} };
+      const copy = copyStore(databaseAt(url), databaseAt(await newDatabase(t)), options);
+      if (expected === undefined) await copy;
+      else await assert.rejects(copy, new RegExp(`no migration made: ${RegExp.escape(expected)}`));
+    }
+  });
+}
+
+test('SQLite: a view or a virtual table in the place of a table, and a FIFO, are refused, and not read', async (t) => {
+  const folder = temporaryFolder(t);
+  const url = `sqlite:${join(folder, 'store.db')}`;
+  await (await databaseAt(url).open({ create: true, purpose: 'service' })).close();
+  await queryDatabase(url, 'ALTER TABLE store RENAME TO former');
+  const endless =
+    'WITH RECURSIVE n (x) AS (SELECT 1 UNION ALL SELECT x FROM n) SELECT count(*) AS revision FROM n';
+  await queryDatabase(url, `CREATE VIEW store AS ${endless}`);
+  const fifo = `sqlite:${join(folder, 'fifo.db')}`;
+  execFileSync('mkfifo', [sqlitePath(fifo)]);
+  for (const [database, refusal] of [
+    [url, /its table "store" is none/],
+    [fifo, /it is not a file/],
+  ] as const) {
+    await assert.rejects(databaseAt(database).check(), refusal);
+    await assert.rejects(databaseAt(database).open({ create: false, purpose: 'read' }), refusal);
+    const target = `sqlite:${join(folder, 'target.db')}`;
+    await assert.rejects(restoreStore(target, sqlitePath(database)), refusal);
+  }
+});
+
+test('a backup with a trigger is made, and refused by restore before the trigger can run', async (t) => {
+  const folder = temporaryFolder(t);
+  const url = `sqlite:${join(folder, 'store.db')}`;
+  await (await databaseAt(url).open({ create: true, purpose: 'service' })).close();
+  await queryDatabase(
+    url,
+    'CREATE TRIGGER t AFTER UPDATE OF reserved_id ON store BEGIN DELETE FROM audit; END',
+  );
+  const file = join(folder, 'backup.db');
+  await backupStore(databaseAt(url), file);
+  const target = `sqlite:${join(folder, 'target.db')}`;
+  await assert.rejects(restoreStore(target, file), /no migration made: trigger t/);
+  assert.equal(existsSync(sqlitePath(target)), false);
+});
+
+for (const { name, newDatabase } of ENGINES) {
+  test(`${name}: a key that the database itself does not let be revoked or rotated is not called so`, async (t) => {
+    const url = await newDatabase(t);
+    const store = await open(t, url);
+    const details = { name: 'shop', environment: 'production', now: 1 } as const;
+    const key = newApiKey(newSecret('production'), details);
+    await store.apply([{ type: 'createKey', key }]);
+    await queryDatabase(
+      url,
+      name === 'SQLite'
+        ? 'CREATE TRIGGER t AFTER UPDATE ON api_keys BEGIN UPDATE api_keys SET revoked_at = NULL, digest = zeroblob(32) WHERE id = new.id; END'
+        : 'CREATE RULE r AS ON UPDATE TO api_keys DO INSTEAD NOTHING',
+    );
+    const undone = /undone by the database itself/;
+    await assert.rejects(store.apply([{ type: 'revokeKey', id: key.id }]), undone);
+    const rotation = { type: 'rotateKey', id: key.id, digest: digestOf('other') } as const;
+    await assert.rejects(store.apply([{ ...rotation, formerUntil: undefined }]), undone);
+    assert.equal((await store.keys())[0]!.revokedAt, undefined);
+  });
+}
