@@ -53,6 +53,8 @@ try {
   const config = {
     ...{ main, mainFormat: 'module', output: join(OUT, NAME), useCodeCache: true },
     disableExperimentalSEAWarning: true,
+    // NODE_OPTIONS could load a file of another user, in a command that runs as root.
+    execArgvExtension: 'none',
     // With slashes on Windows, too.
     assets: Object.fromEntries(
       paths.map((path) => [path.slice(assets.length + 1).replaceAll('\\', '/'), path]),

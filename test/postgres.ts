@@ -25,9 +25,6 @@ const NOBODY = 65_534;
 const isRoot = userInfo().uid === 0;
 const UNPRIVILEGED = isRoot ? { uid: NOBODY, gid: NOBODY } : {};
 
-/** How long a server may take to start, to stop or to recover. */
-const TIMEOUT_MS = 30_000;
-
 interface ServerOptions {
   /** The folder with the programs. */
   readonly binaries: string;
@@ -296,11 +293,22 @@ export async function freePort(): Promise<number> {
   return port;
 }
 
+/** How long a test waits for what must come: less than the limit of a file, so that a fault which makes it wait for ever costs little. */
+const WAIT_MS = 20_000;
+
+/** Waits until `isSo`. @param what it waits for, for the message when the time is up */
+export async function until(what: string, isSo: () => boolean): Promise<void> {
+  for (const end = performance.now() + WAIT_MS; !isSo(); ) {
+    if (performance.now() > end) throw new Error(`waited ${WAIT_MS} ms for ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 2));
+  }
+}
+
 /** Retries `attempt` until it succeeds or the time is up. */
 export async function eventually<T>(
   attempt: () => Promise<T>,
-  explain: () => string = () => '',
-  timeoutMs = TIMEOUT_MS,
+  explain: () => string = () => `not within ${timeoutMs} ms`,
+  timeoutMs = WAIT_MS,
 ): Promise<T> {
   const until = performance.now() + timeoutMs;
   for (;;) {

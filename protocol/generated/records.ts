@@ -333,7 +333,7 @@ export interface Key {
 export interface Webhook {
   /** Unique identifier. */
   readonly id: string;
-  /** Where deliveries are sent. */
+  /** Where deliveries are sent. Of a webhook that the API key may not change, only scheme and host, since paths can have secrets. */
   readonly url: string;
   /** For people. */
   readonly description?: string;
@@ -502,6 +502,7 @@ export type ErrorCode =
   | 'reference_taken'
   | 'webhook_not_found'
   | 'webhook_url_taken'
+  | 'webhook_limit_reached'
   | 'too_many_webhooks'
   | 'webhooks_unavailable'
   | 'too_many_tests'
@@ -510,6 +511,8 @@ export type ErrorCode =
   | 'reference_differs'
   | 'unsupported_media_type'
   | 'idempotency_key_reused'
+  | 'place_limit_reached'
+  | 'read_limit_reached'
   | 'too_many_streams'
   | 'stream_limit_reached'
   | 'no_ids_left'

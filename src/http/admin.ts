@@ -1,8 +1,15 @@
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, isIP, type Socket } from 'node:net';
+import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { type Position, positionText } from '../../protocol/history.ts';
-import { IDLE_TIMEOUT_MS, MAX_ADMIN_CONNECTIONS, REQUEST_TIMEOUT_MS } from './limits.ts';
+import {
+  ADMIN_HEADERS_MS,
+  IDLE_TIMEOUT_MS,
+  MAX_ADMIN_CONNECTIONS,
+  REQUEST_TIMEOUT_MS,
+  TIMEOUT_CHECK_INTERVAL_MS,
+} from './limits.ts';
 import { type Address, listen } from './listen.ts';
 import { errorHandler } from './request/error-handler.ts';
 import { Exchange } from './request/exchange.ts';
@@ -41,23 +48,66 @@ export function buildAdmin(parts: AdminParts): Admin {
   const find = (method: string, path: string) => router.find(method, path);
   const fail = errorHandler(parts.logger, () => {});
   const options = {
+    headersTimeout: ADMIN_HEADERS_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
+    connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS / 4,
     keepAliveTimeout: 0,
     insecureHTTPParser: false,
   };
+  /** Open connections without a request, the one that has been idle for longest first. */
+  const idle = new Set<Socket>();
+  let open = 0;
+  let isOwn = isOwnHost([hostname()]);
   const server = createServer(options, (request, response) => {
-    dispatch(new Exchange(request, response, find), fail);
+    idle.delete(request.socket);
+    response.once('close', () => {
+      if (!request.socket.destroyed) idle.add(request.socket);
+    });
+    const exchange = new Exchange(request, response, find);
+    if (isOwn(request.headers.host)) dispatch(exchange, fail);
+    else answerText(exchange, 421, NOT_OWN);
   });
   server.timeout = IDLE_TIMEOUT_MS;
-  server.maxConnections = MAX_ADMIN_CONNECTIONS;
+  server.on('connection', (socket) => {
+    open += 1;
+    idle.add(socket);
+    socket.once('close', () => {
+      open -= 1;
+      idle.delete(socket);
+    });
+    // Otherwise a few silent connections would make every probe fail.
+    if (open > MAX_ADMIN_CONNECTIONS) idle.values().next().value?.destroy();
+  });
   return {
-    listen: (address) => listen(server, address),
+    listen: (address) => {
+      isOwn = isOwnHost([hostname(), address.host]);
+      return listen(server, address);
+    },
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
         // Probes and scrapes need no graceful shutdown.
         server.closeAllConnections();
       }),
+  };
+}
+
+const NOT_OWN =
+  'this listener answers for IP addresses, names without a dot, the name of the machine, OPERATIONS_HOST, and names in .internal, .local, .localhost and .svc\n';
+/** Domains in which nobody can register a name. */
+const PRIVATE = /\.(?:internal|local|localhost|svc)\.?$/;
+
+/**
+ * Returns a test of a Host header: a page on another host, whose name was made to resolve to this machine (DNS rebinding), must not read metrics.
+ * @param own further names of this machine
+ */
+function isOwnHost(own: readonly string[]): (host: string | undefined) => boolean {
+  return (host) => {
+    // HTTP/1.0, which browsers do not send.
+    if (host === undefined) return true;
+    const name = host.replace(/:\d+$/, '').toLowerCase();
+    const isAddress = name.startsWith('[') || isIP(name) !== 0;
+    return isAddress || !name.includes('.') || own.includes(name) || PRIVATE.test(name);
   };
 }
 

@@ -10,8 +10,10 @@ export const MAX_JSON_BYTES = 64 * 1024;
 export const MAX_PROBLEMS = 100;
 /** Maximum open connections of the public listener; further ones are closed on accept. */
 export const MAX_CONNECTIONS = 10_000;
-/** Maximum open connections of the admin listener. */
+/** Maximum open connections of the admin listener; a further one takes the place of the one that has been idle for longest. */
 export const MAX_ADMIN_CONNECTIONS = 32;
+/** Timeout of the headers of a request on the admin listener, also of the first one on a connection. */
+export const ADMIN_HEADERS_MS = 3_000;
 /** Maximum pipelined requests waiting on one connection; the connection is destroyed beyond it. */
 export const MAX_PIPELINED = 100;
 /** Timeout from the first byte of a request to the end of its headers. */

@@ -7,14 +7,17 @@ import type { LaggingWebhook } from '../store/store.ts';
 
 /**
  * Returns v2's Webhook record.
- * @param isWhole whether to include the whole URL and the endpoint's answers, which can have secrets: for operators, and the API keys that may change
- *   the webhook. Others get scheme and host of the URL
+ * @param sees paths of URLs and the endpoint's answers can have secrets: the whole URL is for those who may change the webhook, the answers for its API key, and
+ *   both for operators
  */
-export function webhookRecord({ webhook, lag }: LaggingWebhook, isWhole: boolean): Sent<Webhook> {
+export function webhookRecord(
+  { webhook, lag }: LaggingWebhook,
+  sees: 'all' | 'url' | 'host',
+): Sent<Webhook> {
   const { id, description, types, petIds, pauseReason, position, failures } = webhook;
   const { nextAttemptAt, lastSuccessAt, lastFailure, createdAt, createdBy, rotatedAt } = webhook;
   return {
-    ...{ id, url: isWhole ? webhook.url : new URL('/', webhook.url).href },
+    ...{ id, url: sees === 'host' ? new URL('/', webhook.url).href : webhook.url },
     ...{ description, types, petIds },
     state: webhookState(webhook),
     pauseReason,
@@ -25,7 +28,7 @@ export function webhookRecord({ webhook, lag }: LaggingWebhook, isWhole: boolean
     lastSuccessAt: timeText(lastSuccessAt),
     lastFailure: lastFailure && {
       at: formatTimestamp(lastFailure.at),
-      ...(isWhole && { status: lastFailure.status, problem: lastFailure.problem }),
+      ...(sees === 'all' && { status: lastFailure.status, problem: lastFailure.problem }),
     },
     createdAt: formatTimestamp(createdAt),
     createdBy,

@@ -108,7 +108,10 @@ test('a webhook that cannot be delivered is not created', async (t) => {
   const gone = await webhooks('create', 'https://a.example/', '--after', `9-${'a'.repeat(64)}`);
   assert.deepEqual([gone.code, /no longer valid/.test(gone.stderr)], [1, true]);
   const { id } = await created('https://a.example/');
-  assert.match((await webhooks('create', 'https://a.example/')).stderr, /has a webhook already/);
+  assert.match(
+    (await webhooks('create', 'https://a.example/')).stderr,
+    /operators have created a webhook with this URL already/,
+  );
   newKey();
   assert.match(
     (await webhooks('create', 'https://b.example/')).stderr,

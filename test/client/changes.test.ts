@@ -9,6 +9,7 @@ import {
   StoreOrders,
 } from '../../client/src/client.ts';
 import { pending, place, type Service, startService } from '../http/harness.ts';
+import { until } from '../postgres.ts';
 
 const clientOf = ({ port, secret }: Service, send: typeof fetch = fetch) =>
   new StoreOrders({ baseUrl: `http://127.0.0.1:${port}`, apiKey: secret, fetch: send });
@@ -171,7 +172,7 @@ test('changes can be filtered, and are followed from the same cursors', async (t
     }),
     (read) => changesOf(read).length === 3,
   );
-  while (lives.length === 0) await pause(5);
+  await until('a state', () => lives.length > 0);
   await service.store.apply([{ type: 'cancel', id: 2n }]);
   await service.store.apply([{ type: 'ship', id: 1n }]);
   await service.store.apply([{ type: 'cancel', id: 3n, by: 'key_a' }]);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { setTimeout as pause } from 'node:timers/promises';
 import { type Position, positionText } from '../../protocol/history.ts';
 import { follow, LiveFeed, PositionLost, SharedReads } from '../../src/feed/follow.ts';
 import { type ChangePage, type FeedStart, MAX_CHANGES } from '../../src/store/feed.ts';
 import { type Store, StoreUnavailable } from '../../src/store/store.ts';
+import { until } from '../postgres.ts';
 import { place, testStore } from '../store/engines.ts';
 
 /** Places orders, in one revision. */
@@ -139,7 +139,7 @@ test('a follower that has ended leaves neither a timer nor a position', async ()
   await feed.changed({ revision: 1n, head: 'b'.repeat(64) }, AbortSignal.abort());
   const ending = new AbortController();
   const waiting = feed.changed(now, ending.signal);
-  while (reads.length === 0) await pause(10);
+  await until('a read', () => reads.length > 0);
   assert.deepEqual(reads[0], now);
   ending.abort();
   await waiting;

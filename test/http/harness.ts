@@ -43,7 +43,9 @@ export interface Service {
   readonly secret: string;
   readonly key: ApiKey;
   /** Creates another key, and returns its secret. */
-  readonly newKey: (limits: Partial<Pick<ApiKey, 'scopes' | 'cancelsPerHour'>>) => Promise<string>;
+  readonly newKey: (
+    limits: Partial<Pick<ApiKey, 'scopes' | 'cancelsPerHour' | 'placesPerHour'>>,
+  ) => Promise<string>;
   /** Everything logged so far. */
   readonly log: () => string;
   /** Sends bytes as they are; resolves to everything that is received until the connection closes. */

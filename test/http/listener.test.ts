@@ -12,6 +12,7 @@ import { Router } from '../../src/http/request/router.ts';
 import { buildServer } from '../../src/http/server.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { until } from '../postgres.ts';
 
 /** A server with one public path, /x. */
 async function startServer(t: TestContext, handle: Handle) {
@@ -59,7 +60,7 @@ test('a request whose client disconnects before the response is counted and logg
   socket.write(GET);
   await arrived.promise;
   socket.resetAndDestroy();
-  while (lines.length === 0) await pause(5);
+  await until('a line of the log', () => lines.length > 0);
   const { aborted, status } = JSON.parse(lines[0]!);
   assert.deepEqual([aborted, status], [true, undefined]);
   assert.match(
@@ -73,7 +74,7 @@ test('request durations are measured in seconds', async (t) => {
   const socket = connected();
   socket.write(GET);
   await once(socket, 'data');
-  while (lines.length === 0) await pause(5);
+  await until('a line of the log', () => lines.length > 0);
   const [, sum] = /duration_seconds_sum\{[^}]*\} ([\d.e-]+)/.exec(await counted())!;
   const { ms } = JSON.parse(lines[0]!);
   // The log has microseconds.
@@ -104,10 +105,10 @@ test('responses sent during shutdown have Connection: close', async (t) => {
   const [underWay, justOpened] = [connected(), connected()];
   await once(justOpened, 'connect');
   underWay.write(GET);
-  while (handles.length === 0) await pause(5);
+  await until('a request', () => handles.length > 0);
   const closed = server.close();
   justOpened.write(GET);
-  while (handles.length === 1) await pause(5);
+  await until('another request', () => handles.length > 1);
   for (const exchange of handles) ok(exchange);
   for (const socket of [underWay, justOpened]) {
     assert.match(await ended(socket), /\r\nconnection: close\r\n/i);

@@ -6,6 +6,7 @@ import { decide, type OrderCommand } from '../../src/domain/lifecycle.ts';
 import { type Order, orderJson } from '../../src/domain/order.ts';
 import { LIST_KEPT_MS, Listing, type Snapshot } from '../../src/listing/listing.ts';
 import type { Store } from '../../src/store/store.ts';
+import { until } from '../postgres.ts';
 
 /** A minimal store in memory: orders by id, each with the revision of its last change. */
 class PlainStore implements Pick<Store, 'changedOrders'> {
@@ -170,7 +171,7 @@ test('requests that arrive during a store read share the next read', async () =>
   const listing = new Listing(store);
   store.apply(Array.from({ length: 1_000 }, (_, index) => place(BigInt(index))));
   const first = listing.current();
-  while (store.reads === 0) await new Promise(setImmediate);
+  await until('a read', () => store.reads > 0);
   store.apply([{ type: 'cancel', id: 0n }]);
   const others = Array.from({ length: 50 }, () => listing.current());
   assert.equal((await first).position.revision, 1n);
@@ -261,7 +262,7 @@ test('a stop ends a first read', async () => {
   store.apply(Array.from({ length: 1_000 }, (_, index) => place(BigInt(index))));
   const listing = new Listing(store);
   const first = assert.rejects(listing.current(), { fault: 'unreachable' });
-  while (listing.firstRead === undefined) await new Promise(setImmediate);
+  await until('the first read', () => listing.firstRead !== undefined);
   listing.stop();
   await first;
   assert.deepEqual([listing.isInMemory, listing.firstRead], [false, undefined]);

@@ -183,7 +183,7 @@ test('a service makes a backup before it migrates, and logs its path', async (t)
     .split('\n')
     .find((each) => each.includes('made a backup before the migration'));
   const { file } = JSON.parse(line!);
-  assert.match(file, /store\.db\.schema-9-\d{4}-.*Z\.db$/);
+  assert.match(file, /store\.db\.schema-9-\d{4}-.*Z-[0-9a-f]{4}\.db$/);
   const { stdout: checked, code } = await run(['check', '--json', '--database', `sqlite:${file}`]);
   assert.equal(code, 0);
   assert.equal(JSON.parse(checked).schema.has, 9);
@@ -214,7 +214,7 @@ test('backups before migrations of several stores in one folder are all kept', a
     await serve(t, [], { database: `sqlite:${path}`, env });
   }
   const kept = readdirSync(folder).filter((name) =>
-    /^store\.db-[0-9a-f]{8}\.schema-9-.*Z\.db$/.test(name),
+    /^store\.db-[0-9a-f]{8}\.schema-9-.*Z-[0-9a-f]{4}\.db$/.test(name),
   );
   assert.equal(kept.length, 2);
 });

@@ -231,11 +231,20 @@ test('a rotated key has another secret, and the one before for the overlap', asy
   const [key, ...others] = JSON.parse((await cli('keys', 'list', '--json')).stdout);
   assert.deepEqual([key.id, key.formerSecretUntil, others], [id, until, []]);
   assert.match((await cli('keys', 'rotate', id, '--overlap', '0')).stderr, /rejects? it within/);
-  assert.match((await cli('audit')).stdout, new RegExp(`keys rotate +${id} "web shop"`));
-  for (const overlap of ['-1h', 'soon', '400d']) {
+  const told = `keys rotate +${id} "web shop", the former secret is valid until ${until}`;
+  assert.match((await cli('audit')).stdout, new RegExp(told));
+  for (const overlap of ['-1h', 'soon', '400d', '24']) {
     const { code, stdout, stderr } = await cli('keys', 'rotate', id, '--overlap', overlap);
     assert.deepEqual([code, stdout], [2, ''], stderr);
   }
+  const again = await cli('keys', 'rotate', id, '--overlap', '7d');
+  assert.match((await cli('keys', 'list')).stdout, /FORMER SECRET\n.* until 20\S+Z\n/);
+  assert.match((await cli('doctor')).stdout, /ok +the former secret of web shop .* is valid until/);
+  const [before] = JSON.parse((await cli('keys', 'list', '--json')).stdout);
+  assert.match((await cli('keys', 'rotate', id, '--end-overlap')).stderr, /former secret .* ended/);
+  assert.match((await cli('keys', 'rotate', id, '--end-overlap')).stderr, /has no former secret/);
+  assert.match((await cli('keys', 'list')).stdout, /FORMER SECRET\n.* none\n/);
+  assert.deepEqual([again.code, before.formerSecretUntil > until!], [0, true]);
   await cli('keys', 'revoke', id);
   const revoked = await cli('keys', 'rotate', id);
   assert.deepEqual([revoked.code, revoked.stdout], [1, '']);

@@ -47,7 +47,7 @@ function readWebhooks(flags: Flags): Promise<LaggingWebhook[]> {
 }
 
 /** Operators also get the answers of endpoints. */
-const recordOf = (each: LaggingWebhook) => webhookRecord(each, true);
+const recordOf = (each: LaggingWebhook) => webhookRecord(each, 'all');
 
 const COLUMNS = {
   ID: ({ webhook }: LaggingWebhook) => webhook.id,

@@ -10,8 +10,10 @@ import { whenClosed } from '../connection/lingering-close.ts';
 import { errorResponse } from '../error-records.ts';
 import type { Exchange } from './exchange.ts';
 
-/** Maximum characters of X-Forwarded-For that are logged. */
-const MAX_FORWARDED_FOR = 200;
+/** Maximum characters of a path, and of X-Forwarded-For, that are logged. */
+const MAX_LOGGED = 200;
+/** Requests without a valid key that are logged in a second; of further ones only their number. */
+const REFUSALS_PER_SECOND = 100;
 
 /** Logs and counts a request once, when its response has been sent or the connection is closed. */
 export function recordRequest(metrics: Metrics, logger: Logger, exchange: Exchange): void {
@@ -32,6 +34,8 @@ function logRequest(logger: Logger, exchange: Exchange, ms: number): void {
   const { id, request, response, path, keyId, refusal, client } = exchange;
   const level = response.statusCode >= 500 ? 'warn' : 'info';
   if (!logger.isLevelEnabled(level)) return;
+  const isRefused = exchange.apiKey === undefined && response.statusCode >= 400;
+  if (isRefused && !mayLogRefusal(logger)) return;
   const code = refusal === undefined ? undefined : errorResponse(refusal).code;
   logger[level](
     {
@@ -40,7 +44,7 @@ function logRequest(logger: Logger, exchange: Exchange, ms: number): void {
       spanId: exchange.span?.spanId,
       method: request.method,
       // Without the query: v1 defines no query parameters, and clients put secrets there.
-      path: loggable(path),
+      path: loggable(path.slice(0, MAX_LOGGED)),
       status: response.headersSent ? response.statusCode : undefined,
       ms: rounded(ms),
       code,
@@ -54,12 +58,27 @@ function logRequest(logger: Logger, exchange: Exchange, ms: number): void {
   );
 }
 
+let refusals = 0;
+
+/** Whether a request without a valid key is logged: clients that have none could fill the disk. */
+export function mayLogRefusal(logger: Logger): boolean {
+  refusals += 1;
+  if (refusals === 1) setTimeout(() => endSecond(logger), 1_000).unref();
+  return refusals <= REFUSALS_PER_SECOND;
+}
+
+function endSecond(logger: Logger): void {
+  const count = refusals - REFUSALS_PER_SECOND;
+  refusals = 0;
+  if (count > 0) logger.info({ count }, 'further requests without a valid key were not logged');
+}
+
 /** Begins the span of a request. */
 export function beginSpan(traces: Traces, exchange: Exchange): void {
   const { request, path, route, client } = exchange;
   exchange.span = traces.begin({
     method: request.method!,
-    path: loggable(path),
+    path: loggable(path.slice(0, MAX_LOGGED)),
     route: route.template,
     client,
     traceparent: request.headers.traceparent,
@@ -79,7 +98,7 @@ function forwardedFor({ headers }: IncomingMessage): string | undefined {
   const value = headers['x-forwarded-for'];
   if (value === undefined) return undefined;
   // Control characters could form terminal escape sequences.
-  return loggable(String(value).slice(0, MAX_FORWARDED_FOR).replaceAll(/\p{C}/gu, '?'));
+  return loggable(String(value).slice(0, MAX_LOGGED).replaceAll(/\p{C}/gu, '?'));
 }
 
 /** Redacts API keys in `text`, including percent-encoded ones. */

@@ -91,6 +91,30 @@ testService(
   },
 );
 
+testService(
+  'a key with a limit places that many orders in an hour, and repeats them freely',
+  async (t) => {
+    const { call, newKey } = await startService(t);
+    const authorization = `Bearer ${await newKey({ placesPerHour: 2 })}`;
+    const key = JSON.parse((await call('GET', '/v2/key', { authorization })).body);
+    assert.equal(key.placesPerHour, 2);
+    const place = (name: string) =>
+      call(
+        'POST',
+        ORDERS,
+        { authorization, 'idempotency-key': name, 'content-type': 'application/json' },
+        '{"petId":1,"quantity":1}',
+      );
+    const statuses = [];
+    for (const name of ['a', 'b', 'c', 'a']) statuses.push((await place(name)).status);
+    assert.deepEqual(statuses, [201, 201, 429, 201]);
+    const { headers, body } = await place('c');
+    assert.equal(JSON.parse(body).code, 'place_limit_reached');
+    const seconds = Number(headers['retry-after']);
+    assert.ok(seconds > 3_500 && seconds <= 3_601, String(seconds));
+  },
+);
+
 testService('Retry-After is the first second at which the key may cancel again', async (t) => {
   const { call, newKey, store, url } = await startService(t);
   await place(store, pending(1n));

@@ -6,6 +6,7 @@ import { MAX_STREAMS_PER_KEY } from '../../../src/http/limits.ts';
 import type { ChangePage, FeedStart } from '../../../src/store/feed.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
 import { pending, place, startService, testService } from '../../http/harness.ts';
+import { until } from '../../postgres.ts';
 import { queryDatabase } from '../../store/engines.ts';
 import { type Event, openStream, STREAM, type Stream } from './open-stream.ts';
 
@@ -284,7 +285,7 @@ test('a stream that is behind the others when it is opened misses nothing', asyn
   await place(service.store, pending(1n));
   const first = await openStream(t, service, '?after=now');
   const opening = openStream(t, service, '?after=start');
-  while (reading === undefined) await new Promise(setImmediate);
+  await until('a read', () => reading !== undefined);
   await reading;
   await place(service.store, pending(2n));
   await first.take(1);
@@ -311,7 +312,7 @@ test('a stream that is ahead of the others when it is opened gets no change agai
   await place(service.store, pending(1n));
   const first = await openStream(t, service, '?after=now');
   isHolding = true;
-  while (!isHeld) await new Promise(setImmediate);
+  await until('a held read', () => isHeld);
   await place(service.store, pending(2n));
   const second = await openStream(t, service, '?after=start');
   assert.deepEqual(briefly(await second.take(2)), ['placed 1', 'placed 2']);
@@ -336,7 +337,7 @@ test('a stream that is opened while the service stops ends at once', async (t) =
     },
   }));
   const opening = openStream(t, service);
-  while (!isReading) await new Promise(setImmediate);
+  await until('a read', () => isReading);
   const closed = service.server.close();
   release();
   assert.deepEqual(await (await opening).take(1), []);
@@ -407,7 +408,7 @@ test('a stream that is opened while the keys of others are checked is not ended'
   const first = await openStream(t, service, '?after=now');
   const secret = await service.newKey({});
   isHeld = true;
-  while (checks === 0) await new Promise((resolve) => setTimeout(resolve, 20));
+  await until('a check of the keys', () => checks > 0);
   const other = await openStream(t, { ...service, secret }, '?after=now');
   isHeld = false;
   release();

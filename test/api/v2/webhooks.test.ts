@@ -265,7 +265,7 @@ testService(
 );
 
 testService(
-  'what an endpoint has answered is shown only to the key that created its webhook',
+  'what an endpoint has answered is shown only to the key that created its webhook, and the whole URL to those that may change it',
   async (t) => {
     const { service, call, created } = await startWithWebhooks(t);
     const { webhook } = await created({ url: 'https://shop.example/hook' });
@@ -278,18 +278,34 @@ testService(
     const deliveries = [{ id: stored.id, known: stored, state: failed }];
     await service.store.apply([{ type: 'recordDeliveries', node: 'a', deliveries }]);
     const own = (await call('GET', `/${webhook.id}`)).value;
-    assert.deepEqual(
-      [own.state, own.lastFailure],
-      ['failing', { at: '1970-01-01T00:00:01.000Z', status: 500 }],
-    );
+    const whole = ['https://shop.example/hook', { at: '1970-01-01T00:00:01.000Z', status: 500 }];
+    assert.deepEqual([own.state, own.url, own.lastFailure], ['failing', ...whole]);
     const other = await service.newKey({ scopes: ['webhooks:manage'] });
+    const all = await service.newKey({ scopes: ['webhooks:manage', 'webhooks:manage-all'] });
     for (const path of ['', `/${webhook.id}`]) {
-      const { value } = await call('GET', path, undefined, other);
-      const { lastFailure } = path === '' ? value.webhooks[0] : value;
-      assert.deepEqual(lastFailure, { at: '1970-01-01T00:00:01.000Z' });
+      const shown = async (key: string) => {
+        const { value } = await call('GET', path, undefined, key);
+        const { url, lastFailure } = path === '' ? value.webhooks[0] : value;
+        return [url, lastFailure];
+      };
+      const failure = { at: '1970-01-01T00:00:01.000Z' };
+      assert.deepEqual(await shown(other), ['https://shop.example/', failure]);
+      assert.deepEqual(await shown(all), ['https://shop.example/hook', failure]);
     }
   },
 );
+
+testService('a key has as many webhooks as WEBHOOKS_PER_KEY, by default 20', async (t) => {
+  const { service, call, created } = await startWithWebhooks(t);
+  const url = (name: number) => ({ url: `https://shop.example/${name}` });
+  for (let number = 1; number <= 20; number += 1) await created(url(number));
+  const { status, value } = await call('POST', '', url(21));
+  assert.deepEqual([status, value.code], [409, 'webhook_limit_reached']);
+  const other = await service.newKey({ scopes: ['webhooks:manage'] });
+  // Also under the URL of a webhook that it does not know.
+  assert.equal((await call('POST', '', url(1), other)).status, 201);
+  assert.equal((await call('POST', '', url(1), other)).value.code, 'webhook_url_taken');
+});
 
 test('a webhook key that cannot be stored is reported as such, and leaves no file', (t) => {
   const folder = temporaryFolder(t);

@@ -6,7 +6,7 @@ import { webhookRecord } from '../../../records/webhook-json.ts';
 import { lagsOf } from '../../../store/store.ts';
 import { jsonReply, operation } from '../../operation.ts';
 import { DEFAULT_LIMIT, NOT_STORED } from '../replies.ts';
-import { mayChange } from './permitted-webhook.ts';
+import { sightOf } from './permitted-webhook.ts';
 
 /** GET /webhooks: a page of webhooks, the oldest first. */
 export const listWebhooks = operation(
@@ -20,7 +20,7 @@ export const listWebhooks = operation(
     const rest = from === -1 ? [] : all.slice(from);
     const page = rest.slice(0, Number(limit));
     const found = await lagsOf(store, page);
-    const webhooks = found.map((each) => webhookRecord(each, mayChange(key, each.webhook)));
+    const webhooks = found.map((each) => webhookRecord(each, sightOf(key, each.webhook)));
     const next = rest.length > page.length ? webhookCursor(page.at(-1)!) : undefined;
     return jsonReply(200, NOT_STORED, toJson({ webhooks, next }));
   },

@@ -18,9 +18,10 @@ type WebhookCall = Call<
 /** The scope with which an API key changes webhooks that another key, or an operator, has created. */
 const OTHERS = 'webhooks:manage-all';
 
-/** Whether an API key may change a webhook: it has created it, or may change those of others. */
-export function mayChange(key: ApiKey, { createdBy }: Webhook): boolean {
-  return key.id === createdBy || isAllowed(key, OTHERS);
+/** Returns what an API key sees of a webhook: all if it has created it, and the whole URL if it may change those of others. */
+export function sightOf(key: ApiKey, { createdBy }: Webhook): 'all' | 'url' | 'host' {
+  if (key.id === createdBy) return 'all';
+  return isAllowed(key, OTHERS) ? 'url' : 'host';
 }
 
 /** Returns the webhook that a request names. @throws Refused if there is none with this id */
@@ -33,7 +34,7 @@ export async function findWebhook({ parameters }: WebhookCall, store: Store): Pr
 /** Returns the webhook that a request changes. @throws Refused if there is none, or it belongs to another API key */
 export async function permittedWebhook(call: WebhookCall, store: Store): Promise<Webhook> {
   const webhook = await findWebhook(call, store);
-  if (mayChange(call.key, webhook)) return webhook;
+  if (sightOf(call.key, webhook) !== 'host') return webhook;
   throw new Refused(refuseScope(OTHERS));
 }
 
@@ -75,7 +76,7 @@ export async function recordOf(
   key: ApiKey,
 ): Promise<Sent<WebhookRecord>> {
   const [found] = await lagsOf(store, [webhook]);
-  return webhookRecord(found!, mayChange(key, webhook));
+  return webhookRecord(found!, sightOf(key, webhook));
 }
 
 /** Headers of responses with a webhook, whose state changes with each delivery. */

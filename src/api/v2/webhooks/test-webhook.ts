@@ -4,7 +4,7 @@ import { inTime } from '../../../http/request/deadline.ts';
 import { refuse } from '../../../http/request/reply.ts';
 import { jsonReply, operation } from '../../operation.ts';
 import { NOT_STORED } from '../replies.ts';
-import { findWebhook, mayChange } from './permitted-webhook.ts';
+import { findWebhook, sightOf } from './permitted-webhook.ts';
 
 /** Maximum number of tests at the same time. */
 const MAX_TESTS_AT_ONCE = 10;
@@ -22,7 +22,7 @@ export const testWebhook = operation(
     running += 1;
     try {
       const { accepted, status, problem, ms } = await webhooks.test(webhook, key);
-      const answer = mayChange(call.key, webhook) ? { status, problem } : {};
+      const answer = sightOf(call.key, webhook) === 'all' ? { status, problem } : {};
       return jsonReply(200, NOT_STORED, toJson({ accepted, durationMs: ms, ...answer }));
     } finally {
       running -= 1;

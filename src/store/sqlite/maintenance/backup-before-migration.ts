@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { OpenOptions } from '../../open-options.ts';
@@ -25,7 +26,8 @@ export async function backupBeforeMigration(
   // Several stores can share a folder of backups.
   const store =
     backupFolder === undefined ? basename(path) : `${basename(path)}-${storeDigest(path)}`;
-  const name = `${store}.schema-${has}-${timeForName()}.db`;
+  // Nodes that start together would have the same name at the same millisecond.
+  const name = `${store}.schema-${has}-${timeForName()}-${randomBytes(2).toString('hex')}.db`;
   const target = join(backupFolder ?? dirname(resolve(path)), name);
   try {
     const { findings } = await backupInThread(path, target);
@@ -46,12 +48,15 @@ export async function backupBeforeMigration(
   }
 }
 
+/** Until 2.0.0-beta.6, names ended with the time. */
+const ENDING = /Z(?:-[0-9a-f]{4})?\.db$/;
+
 /** Only the latest backup of each schema is kept, so that repeated failed starts do not fill the disk. */
 function deleteOlder(target: string, has: number): void {
   const folder = dirname(target);
   const [prefix] = basename(target).split(`.schema-${has}-`);
   for (const name of readdirSync(folder)) {
-    const isOlder = name.startsWith(`${prefix}.schema-${has}-`) && name.endsWith('Z.db');
+    const isOlder = name.startsWith(`${prefix}.schema-${has}-`) && ENDING.test(name);
     if (isOlder && name < basename(target)) rmSync(join(folder, name));
   }
 }
