@@ -348,7 +348,7 @@ testService(
 
 testService('reasons and tracking numbers have limits, and no other fields', async (t) => {
   const { call, store } = await startService(t);
-  await place(store, pending(1n));
+  await place(store, pending(1n), pending(2n), { ...pending(3n), reference: '🐹'.repeat(255) });
   for (const [action, body, pointer] of [
     ['cancel', { reason: '' }, '/reason'],
     ['cancel', { reason: 'x'.repeat(65) }, '/reason'],
@@ -364,8 +364,14 @@ testService('reasons and tracking numbers have limits, and no other fields', asy
     assert.equal(answer.status, 400, text);
     assert.equal(JSON.parse(answer.body).errors[0].pointer, pointer);
   }
-  const longest = JSON.stringify({ reason: '🐹'.repeat(64) });
-  assert.equal((await call('POST', `${ORDERS}/1/cancel`, JSON_BODY, longest)).status, 200);
+  for (const [path, longest] of [
+    ['1/cancel', { reason: '🐹'.repeat(64) }],
+    ['2/ship', { trackingNumber: '🐹'.repeat(128) }],
+    ['3/ship', { reference: '🐹'.repeat(255) }],
+  ] as const) {
+    const answer = await call('POST', `${ORDERS}/${path}`, JSON_BODY, JSON.stringify(longest));
+    assert.equal(answer.status, 200, answer.body);
+  }
 });
 
 testService('a history is read page by page', async (t) => {
