@@ -10,6 +10,7 @@ import { MAX_PETS, MAX_WEBHOOKS } from '../src/domain/webhook.ts';
 import { TEST_WITHIN_MS } from '../src/feed/deliveries/test-delivery.ts';
 import * as http from '../src/http/limits.ts';
 import { COUNTS_WAITING, MAX_COUNTS_AT_ONCE, MAX_EVENTS_COUNTED } from '../src/store/activity.ts';
+import { GIVE_UP_AFTER_MS } from '../src/store/group-commit.ts';
 import { MAX_PAGES_AT_ONCE, MAX_ROWS_COUNTED, MAX_ROWS_READ } from '../src/store/pages.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -61,6 +62,7 @@ test('the limits of the program are those in the table of docs/configuration.md'
     ['to a test | 15 s; 8 s', [TEST_WITHIN_MS], [8_000]],
     ['Idempotency-Keys | kept for 3 days', [PLACEMENT_KEPT_MS], [3 * 86_400_000]],
     ['of a transaction; waiting for one | 2,000', [MAX_BATCH], [2_000]],
+    ['does not respond | 2 s', [http.ANSWER_WITHIN_MS, GIVE_UP_AFTER_MS], [1_800, 1_750]],
   ] as const) {
     assert.ok(table.includes(row), row);
     assert.deepEqual(limits, expected, row);
