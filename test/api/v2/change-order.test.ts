@@ -462,9 +462,9 @@ testService(
     await place(store, pending(1n));
     const json = { 'content-type': 'application/json', 'idempotency-key': 'a' };
     const requests = [
-      ['/v2/store/orders/cancel', '{"orders":[{"id":1}]}', ['"a"', '*'], []],
-      ['/v2/store/orders/ship', '{"orders":[{"id":1}]}', ['"a"', '*'], []],
-      [ORDERS, '{"petId":1,"quantity":1}', ['"a"'], ['*']],
+      ['/v2/store/orders/cancel', '{"orders":[{"id":1}]}', ['"a"', '*'], ['a']],
+      ['/v2/store/orders/ship', '{"orders":[{"id":1}]}', ['"a"', '*'], ['a']],
+      [ORDERS, '{"petId":1,"quantity":1}', ['"a"'], ['*', 'a']],
     ] as const;
     for (const [path, body, unmatched, matched] of requests) {
       for (const tags of unmatched) {

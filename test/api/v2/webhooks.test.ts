@@ -427,6 +427,34 @@ testService(
   },
 );
 
+test('If-Match holds until the webhook is changed', async (t) => {
+  let meanwhile: (() => Promise<unknown>) | undefined;
+  const service = await startService(t, {}, (own) => ({
+    ...own,
+    webhooks: async () => {
+      const found = await own.webhooks();
+      await meanwhile?.();
+      return found;
+    },
+  }));
+  const { call, created } = callsOf(service);
+  const { id } = (await created({ url: 'https://shop.example/hook' })).webhook;
+  for (const [method, path] of [
+    ['PATCH', ''],
+    ['POST', '/rotate-secret'],
+    ['DELETE', ''],
+  ] as const) {
+    const body = method === 'PATCH' ? { state: 'paused' } : undefined;
+    const headers = { 'if-match': String((await call('GET', `/${id}`)).headers.etag) };
+    const changes = { description: `before ${method}` };
+    meanwhile = () =>
+      service.store.apply([{ type: 'changeWebhook', id, changes, ifTag: undefined }]);
+    const { status, value } = await call(method, `/${id}${path}`, body, undefined, headers);
+    assert.deepEqual([status, value?.code], [412, 'webhook_changed'], method);
+    meanwhile = undefined;
+  }
+});
+
 test('ten webhooks are tested at the same time; a further test is 503 with Retry-After', async (t) => {
   const { call, created } = await startWithWebhooks(t);
   const secrets: string[] = [];
@@ -455,7 +483,7 @@ test('ten webhooks are tested at the same time; a further test is 503 with Retry
 testService(
   'a rotation that is repeated with its Idempotency-Key returns the same secret',
   async (t) => {
-    const { call, created } = await startWithWebhooks(t);
+    const { service, call, created } = await startWithWebhooks(t);
     const [one, other] = [
       await created({ url: 'https://shop.example/hook' }),
       await created({ url: 'https://shop.example/other' }),
@@ -486,6 +514,15 @@ testService(
     }
     const reused = await rotate(other.webhook.id, 'a');
     assert.deepEqual([reused.status, reused.value.code], [422, 'idempotency_key_reused']);
+    // All operations share their keys, but for placements.
+    for (const [path, body, status] of [
+      ['orders/cancel', '{"orders":[{"id":1}]}', 422],
+      ['orders', '{"petId":1,"quantity":1}', 201],
+    ] as const) {
+      const headers = { ...JSON_BODY, 'idempotency-key': 'a' };
+      const answer = await service.call('POST', `/v2/store/${path}`, headers, body);
+      assert.equal(answer.status, status, path);
+    }
     assert.equal((await rotate(one.webhook.id, 'a b')).status, 400);
     const without = await call('POST', `/${one.webhook.id}/rotate-secret`);
     assert.notEqual(without.value.secret, first.value.secret);
