@@ -516,7 +516,7 @@ test('If-None-Match is met by an ETag that a proxy which compresses has changed'
       const etag = String((await call('GET', path, accept)).headers.etag);
       for (const suffix of ['-gzip', '-br', ';gzip']) {
         const changed = etag.replace(/"$/, `${suffix}"`);
-        for (const known of [changed, `"x", W/${changed}`]) {
+        for (const known of [changed, `"x", W/${changed}`, `${changed}, "x"`]) {
           const answer = await call('GET', path, { ...accept, 'if-none-match': known });
           assert.equal(answer.status, 304, `${path} ${known}`);
         }
