@@ -250,14 +250,19 @@ testService(
   'an atomic request beyond the limit of its key may be retried when all of its cancels fit',
   async (t) => {
     const service = await startService(t);
-    await place(service.store, ...[1n, 2n, 3n, 4n].map(pending));
+    await place(service.store, ...[1n, 2n, 3n, 4n, 5n, 6n].map(pending));
     const apiKey = await service.newKey({ scopes: ['orders:cancel'], cancelsPerHour: 3 });
     const authorization = { authorization: `Bearer ${apiKey}` };
     const orders = (...list: number[]) => ({ orders: list.map((id) => ({ id })), atomic: true });
     assert.equal((await post(service, 'cancel', orders(1, 2), authorization)).status, 200);
-    const refused = await post(service, 'cancel', orders(3, 4), authorization);
-    assert.equal(refused.status, 429);
-    assert.ok(Number(refused.headers['retry-after']) > 3_590);
+    for (const some of [orders(3, 4), orders(3, 4, 5)]) {
+      const refused = await post(service, 'cancel', some, authorization);
+      assert.equal(refused.status, 429);
+      assert.ok(Number(refused.headers['retry-after']) > 3_590);
+    }
+    // More than the key may ever cancel at once.
+    const never = await post(service, 'cancel', orders(3, 4, 5, 6), authorization);
+    assert.deepEqual([never.status, never.headers['retry-after']], [409, undefined]);
   },
 );
 

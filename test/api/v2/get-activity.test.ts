@@ -37,6 +37,8 @@ testService(
     const end = '9999-12-31T23:59:59.999999Z';
     assert.deepEqual(await placedIn('2026-01-01T00:00:00Z', later, end), [1, 0]);
     assert.deepEqual(await placedIn('2026-01-01T00:00:00Z', time, end), [0, 1]);
+    assert.deepEqual(await placedIn(time, end), [1]);
+    assert.deepEqual(await placedIn('2026-01-01T00:00:00Z', time), [0]);
     const { periods } = await activity(service, `boundaries=${time},${end}`);
     assert.equal((periods[0] as { before: string }).before, '9999-12-31T23:59:59.999Z');
   },
