@@ -133,7 +133,9 @@ test('an order is shipped once, however often the button is pressed', async (t) 
   await page.getByRole('button', { name: 'Ship order…' }).dblclick();
   const dialog = page.getByRole('alertdialog');
   assert.equal(requests, 0);
-  await dialog.getByLabel('Tracking number').fill(' 1Z 999 ');
+  const field = dialog.getByLabel('Tracking number');
+  assert.equal(await field.getAttribute('maxlength'), '128');
+  await field.fill(' 1Z 999 ');
   await dialog.getByRole('button', { name: 'Ship order' }).dblclick();
   await page.getByRole('button', { name: 'Shipping…' }).waitFor();
   mayGoOn.resolve();
@@ -232,6 +234,7 @@ test('a question about an order that ships meanwhile has an answer', async (t) =
   await page.getByRole('button', { name: 'Cancel order…' }).click();
   const dialog = page.getByRole('alertdialog');
   await dialog.getByRole('button', { name: 'Cancel order' }).waitFor();
+  assert.equal(await dialog.getByLabel('Reason').getAttribute('maxlength'), '64');
   await service.store.apply([{ type: 'ship', id: 1n, at: Date.now() }]);
   await dialog.getByText(/^Not cancelled: it is shipped since/).waitFor();
   assert.equal(await dialog.getByRole('button', { name: 'Cancel order' }).count(), 0);

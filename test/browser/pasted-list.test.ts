@@ -69,11 +69,15 @@ test('a list that cannot be looked up selects nothing', async (t) => {
   const { page, problems } = await signedIn(t, browser, service);
   await row(page, 1).waitFor();
   await page.getByRole('button', { name: 'Select a list' }).click();
-  await page
-    .getByLabel(/^Ids or references/)
-    .fill(Array.from({ length: 1_001 }, (_, i) => i).join('\n'));
+  const numbers = (count: number) => Array.from({ length: count }, (_, i) => i).join('\n');
+  await page.getByLabel(/^Ids or references/).fill(numbers(1_001));
   await page.getByRole('button', { name: 'Select', exact: true }).click();
   await page.getByText('this one has 1,001').waitFor();
+  await page.getByLabel(/^Ids or references/).fill(numbers(1_000));
+  await page.getByRole('button', { name: 'Select', exact: true }).click();
+  await page.getByText(/^Looking up \d+ of 1,000/).waitFor();
+  await page.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('button', { name: 'Select a list' }).click();
   await page.route('**/v2/store/orders/2', (route) =>
     route.fulfill({ status: 403, json: { status: 403, code: 'scope_missing', message: 'no' } }),
   );
@@ -94,6 +98,13 @@ test('a change of more than 1,000 orders is confirmed by their number', async (t
   await row(page, 1001).waitFor();
   await page.getByLabel('Select all pending orders on this page').check();
   await page.getByRole('button', { name: 'Select all 1,001 that match' }).click();
+  await page.getByRole('button', { name: 'Print slips' }).click();
+  await page.getByText('Select up to 1,000 orders to print').waitFor();
+  await row(page, 1001).getByRole('checkbox').uncheck();
+  await page.getByRole('button', { name: 'Cancel 1,000…' }).click();
+  assert.ok(await page.getByRole('button', { name: 'Cancel 1,000 orders' }).isEnabled());
+  await page.getByRole('button', { name: 'Keep orders' }).click();
+  await row(page, 1001).getByRole('checkbox').check();
   await page.getByRole('button', { name: 'Cancel 1,001…' }).click();
   const confirm = page.getByRole('button', { name: 'Cancel 1,001 orders' });
   assert.ok(await confirm.isDisabled());

@@ -22,6 +22,11 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await dialog.getByText('Pet: enter its id, a number from 1.').waitFor();
     assert.deepEqual(await accessibilityFindings(page), []);
     await dialog.getByLabel('Pet').fill('9,007,199,254,740,993');
+    for (const quantity of ['0', '2147483648', '']) {
+      await dialog.getByLabel('Quantity').fill(quantity);
+      await dialog.getByRole('button', { name: 'Place order' }).click();
+      await dialog.getByText('Quantity: enter a number from 1.').waitFor();
+    }
     await dialog.getByLabel('Quantity').fill('2');
     await dialog.getByLabel('Ships').fill('2026-12-24');
     await dialog.getByLabel('Reference').fill('by phone');

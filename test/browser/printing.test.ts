@@ -27,6 +27,7 @@ test('a text as Code 128 has a start, a symbol for each character or two digits,
   assert.deepEqual(symbolsOf('1234').slice(0, 3), ['211232', '112232', '131123']);
   assert.equal(code128('ü'), undefined);
   assert.equal(code128(''), undefined);
+  assert.notEqual(code128('x'.repeat(48)), undefined);
   assert.equal(code128('x'.repeat(49)), undefined);
 });
 

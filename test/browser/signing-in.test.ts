@@ -67,3 +67,41 @@ test('the first page is not shown under filters that were chosen while signing i
   await row(page, 1).waitFor();
   assert.deepEqual(await ids(page), ['1']);
 });
+
+test('what the key may not do is not offered', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  for (const [scope, expected] of [
+    ['orders:read', []],
+    ['orders:place', ['Place order']],
+    ['orders:cancel', ['Cancel order…', 'Select order 1']],
+    ['orders:ship', ['Ship order…', 'Select order 1']],
+    ['changes:read', ['Activity']],
+    ['webhooks:manage', ['Webhooks']],
+  ] as const) {
+    const secret = await service.newKey({ scopes: ['orders:read', scope] });
+    const { page } = await signedIn(t, browser, { ...service, secret }, { search: '?order=1' });
+    await page.getByRole('heading', { name: 'History' }).waitFor();
+    const controls = {
+      button: ['Place order', 'Cancel order…', 'Ship order…'],
+      ...{ checkbox: ['Select order 1'], link: ['Activity', 'Webhooks'] },
+    } as const;
+    const offered: string[] = [];
+    for (const [role, names] of Object.entries(controls)) {
+      for (const name of names) {
+        if ((await page.getByRole(role as 'link', { name }).count()) > 0) offered.push(name);
+      }
+    }
+    assert.deepEqual(offered, expected, scope);
+    const isLive = scope === 'changes:read';
+    await page
+      .getByRole('status')
+      .getByText(isLive ? 'Live' : 'Not live')
+      .waitFor();
+    // Nor by shortcuts.
+    for (const key of ['c', 's', 'n'].slice(offered.length === 0 ? 0 : 3)) {
+      await page.keyboard.press(key);
+      assert.equal(await page.locator('dialog.ask').count(), 0, key);
+    }
+  }
+});

@@ -22,6 +22,7 @@ import {
   UnavailableError,
   UnknownOutcomeError,
 } from '../../client/src/client.ts';
+import { settingsOf } from '../../client/src/settings.ts';
 import { pending, place, startService } from '../http/harness.ts';
 import { serverWith } from './foreign-server.ts';
 
@@ -130,6 +131,14 @@ test('undefined is as if an option was not given', async (t) => {
   assert.equal((await client.cancelOrder(placed.id, { ifMatch: undefined })).status, 'cancelled');
   const { orders } = await client.listOrders({ status: undefined, cursor: undefined }, options);
   assert.equal(orders.length, 2);
+  // By the table of client/README.md.
+  const { retries, longestWaitMs, headersTimeoutMs, gapTimeoutMs } = settingsOf({
+    ...{ baseUrl: 'https://x.example', apiKey: 'x', retries: undefined },
+  });
+  assert.deepEqual(
+    [retries, longestWaitMs, headersTimeoutMs, gapTimeoutMs],
+    [5, 30_000, 10_000, 30_000],
+  );
 });
 
 test('an abort of a change that may have been sent leaves its outcome unknown', async (t) => {
@@ -384,14 +393,79 @@ test('headers of the client and of the call are sent', async () => {
   assert.deepEqual(found, [['web', '00-1', '2']]);
 });
 
-test('Retry-After is understood as a date, by the clock of the server', async (t) => {
-  const clientWith = await serverWith(t, (_request, response) => {
-    response.sendDate = false;
-    response.setHeader('date', 'Sun, 22 Nov 2026 12:00:00 GMT');
-    response.writeHead(503, { 'retry-after': 'Sun, 22 Nov 2026 13:00:00 GMT' });
-    response.end('{"code":"store_unavailable","message":"x","status":503}');
+/** The wait that is planned before a response is repeated, in milliseconds; undefined if the call ends with it. */
+async function waitAfter(response: Response): Promise<number | undefined> {
+  const ending = new AbortController();
+  let wait: number | undefined;
+  const client = new StoreOrders({
+    ...{ baseUrl: 'http://x.example', apiKey: 'x', fetch: async () => response },
+    onRetry: ({ waitMs }) => {
+      wait = waitMs;
+      ending.abort();
+    },
   });
-  await assert.rejects(clientWith().getStore(), { retryAfterMs: 3_600_000 });
+  await assert.rejects(client.getStore({ signal: ending.signal }));
+  return wait;
+}
+
+test('Retry-After is waited for, up to 30 s; it is seconds, or a date by the clock of the server', async () => {
+  const date = 'Sun, 22 Nov 2026 12:00:00 GMT';
+  const body = '{"code":"store_unavailable","message":"x","status":503}';
+  for (const [retryAfter, expected] of [
+    ['30', 30_000],
+    ['31', undefined],
+    [date.replace('12:00:00', '12:00:30'), 30_000],
+    [date.replace('12:00:00', '12:00:31'), undefined],
+  ] as const) {
+    for (const text of [body, '<h1>Busy</h1>']) {
+      const headers = { date, 'retry-after': retryAfter };
+      const wait = await waitAfter(new Response(text, { status: 503, headers }));
+      assert.equal(wait, expected, retryAfter);
+    }
+  }
+});
+
+test('408, 429 and what cannot be answered now is repeated, a refusal never', async () => {
+  // As the service sends them.
+  const headers = {
+    ...{ 'x-request-id': 'a', 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' },
+  };
+  for (const [statuses, isRepeated] of [
+    [[408, 429, 500, 502, 503, 504, 520], true],
+    [[400, 401, 403, 404, 405, 409, 410, 412, 413, 414, 415, 417, 422, 431], false],
+    [[501, 505, 507], false],
+  ] as const) {
+    for (const status of statuses) {
+      const body = JSON.stringify({ code: 'later', message: 'x', status });
+      const wait = await waitAfter(new Response(body, { status, headers }));
+      assert.equal(wait !== undefined, isRepeated, String(status));
+    }
+  }
+});
+
+test('after a lost response, a refusal settles a change only if it shows that the change was not made', async () => {
+  for (const [status, code, isSettled] of [
+    [404, 'order_not_found', true],
+    [404, 'invalid_order_id', true],
+    [409, 'order_already_cancelled', true],
+    [409, 'order_already_shipped', true],
+    [412, 'order_changed', true],
+    [412, 'reference_differs', true],
+    [403, 'scope_missing', false],
+    [401, 'api_key_revoked', false],
+  ] as const) {
+    let sent = 0;
+    const client = new StoreOrders({
+      ...{ baseUrl: 'http://x.example', apiKey: 'x' },
+      fetch: async () => {
+        sent += 1;
+        if (sent === 1) throw new TypeError('terminated');
+        return Response.json({ code, message: 'x', status }, { status });
+      },
+    });
+    const expected = isSettled ? { code, status } : { name: 'UnknownOutcomeError' };
+    await assert.rejects(client.shipOrder(1n), expected);
+  }
 });
 
 test('a finished call leaves no abort listeners on its signal', async (t) => {

@@ -131,6 +131,11 @@ test('a replica is exact in every step, while orders change and when the store i
         { type: 'ship', id: 4n, at: 0 },
         { type: 'insertOrder', order: pending(2_000n) },
       ]);
+      // More than a page of changes.
+      for (const from of [3_000, 4_000]) {
+        const ids = Array.from({ length: 500 }, (_, index) => BigInt(from + index));
+        await place(service.store, ...ids.map(pending));
+      }
     }
     const url = String(input).replace(String(service.port), String(port));
     const headers = new Headers(init?.headers);

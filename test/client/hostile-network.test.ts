@@ -123,6 +123,19 @@ test('a response to another request is refused where this can be detected', asyn
   const client = answered([placed], { retries: 0 });
   await assert.rejects(client.placeOrder({ petId: 1n, quantity: 1n }), UnknownOutcomeError);
   await client.placeOrder({ petId: 1n, quantity: 1n, shipDate: '2026-01-02T01:00:00+01:00' });
+  const result = (id: number, of = id) => ({ id, order: { ...RECORD, id: of, status: 'x' } });
+  const cancel = (...results: object[]) =>
+    answered([Response.json({ failed: 0, results })], { retries: 0 }).cancelOrders([1n, 2n]);
+  assert.equal((await cancel(result(1), result(2))).length, 2);
+  for (const wrong of [
+    [result(1)],
+    [result(2), result(1)],
+    [result(1, 2), result(2)],
+    [result(1), result(2), result(3)],
+    [result(1), { id: 2 }],
+  ]) {
+    await assert.rejects(cancel(...wrong), UnknownOutcomeError);
+  }
   const unchanged = new Response(null, { status: 304, headers: { etag: '"b"' } });
   const reader = answered([unchanged], { retries: 0 });
   await assert.rejects(reader.countOrders({}, { ifNoneMatch: '"a"' }), ForeignResponseError);

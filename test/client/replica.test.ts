@@ -46,17 +46,19 @@ async function takeUntilExact(replica: AsyncGenerator<ReplicaStep, void>, servic
 test('a replica in a database is exact, and resumes where it stopped', async (t) => {
   const service = await startService(t);
   const big = 2n ** 63n - 1n;
-  await place(service.store, pending(-(2n ** 63n)), pending(big), { id: 5n, status: 'pending' });
+  const reference = 'PO 5';
+  await place(service.store, pending(-(2n ** 63n)), pending(big));
+  await place(service.store, { id: 5n, status: 'pending', reference });
   const database = new DatabaseSync(':memory:');
   const first = clientOf(service).replica({ store: new SqliteReplica(database) });
   assert.equal((await takeUntilExact(first, service)).changes, undefined);
   assert.deepEqual(ordersIn(database), await allOrders(service));
   database.exec('CREATE INDEX by_status ON orders (status)');
-  await service.store.apply([{ type: 'cancel', id: big }]);
+  await service.store.apply([{ type: 'cancel', id: big, reason: 'other' }]);
   assert.equal((await takeUntilExact(first, service)).changes?.length, 1);
   await first.return();
 
-  await service.store.apply([{ type: 'ship', id: 5n, at: 0 }]);
+  await service.store.apply([{ type: 'ship', id: 5n, at: 0, trackingNumber: 'T' }]);
   const paths: string[] = [];
   const counting: typeof fetch = (input, init) => {
     paths.push(new URL(String(input)).pathname);
@@ -281,6 +283,9 @@ test('webhooks are applied to the copy once and in order, and a gap is noticed',
   const missed = await deliveryAfter(service, third.next);
   const later = await deliveryAfter(service, missed.next);
   await assert.rejects(copy.apply(later), WebhookGapError);
+  // Without a proof, too, which would fail for other changes.
+  const unproven = new WebhookReplica(new SqliteReplica(database), { verify: false });
+  await assert.rejects(unproven.apply(later), WebhookGapError);
   // After a restart of the receiver.
   const again = new WebhookReplica(new SqliteReplica(database));
   assert.deepEqual([await again.apply(missed), await again.apply(later)], [true, true]);
@@ -313,8 +318,12 @@ test('after a gap catchUp brings the copy up to date, and a delivery that the co
   };
   assert.equal(await copy.apply(part), true);
   assert.deepEqual(ordersIn(database), await allOrders(service));
-  await place(service.store, pending(5n));
-  assert.equal((await clientOf(service).catchUp({ store: replica })).revision, 5n);
+  // Several pages, of which the first ends after 600 changes.
+  for (let from = 5; from < 905; from += 300) {
+    const ids = Array.from({ length: 300 }, (_, index) => BigInt(from + index));
+    await place(service.store, ...ids.map(pending));
+  }
+  assert.equal((await clientOf(service).catchUp({ store: replica })).revision, 7n);
   assert.deepEqual(ordersIn(database), await allOrders(service));
 });
 

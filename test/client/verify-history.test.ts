@@ -121,6 +121,22 @@ test('a cursor with another head or revision is not accepted', async () => {
   }
 });
 
+test('revisions that were renumbered are not accepted, although their lines and heads are the same', async () => {
+  const [first, second, third] = VECTORS.revisions;
+  const after = `${first!.revision}-${first!.head}`;
+  const renumbered = (revision: bigint) => {
+    const changes = second!.changes.map((change) => ({
+      ...{ ...change, revision, order: { ...change.order, revision } },
+    }));
+    const next = `${third!.revision}-${third!.head}`;
+    return firstOf(following([...changes, ...third!.changes], next, true, after));
+  };
+  assert.ok(await renumbered(second!.revision));
+  for (const wrong of [-1n, 0n, first!.revision, third!.revision + 1n, 2n ** 63n - 1n]) {
+    await assert.rejects(renumbered(wrong), HistoryMismatchError, String(wrong));
+  }
+});
+
 test('changes are not verified with verify: false, and by default not without SHA-256', async (t) => {
   const altered = ALL.slice(1);
   assert.equal((await firstOf(following(altered, 'c5', false))).cursor, 'c5');

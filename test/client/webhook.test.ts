@@ -34,6 +34,9 @@ test('a delivery is verified and parsed with exact ids', async () => {
     [BODY, arrays],
     [new Uint8Array(Buffer.from(BODY)).buffer as never, headers],
     [BODY, { ...headers, 'webhook-signature': `v2,x ${headers['webhook-signature']}` }],
+    // Five minutes of now; NOW is more than half a second after TIMESTAMP.
+    [BODY, headersFor(BODY, [SECRET], TIMESTAMP - 299)],
+    [BODY, headersFor(BODY, [SECRET], TIMESTAMP + 300)],
   ] as const) {
     const { after, next, changes } = await verifyWebhook(body, given, SECRET, NOW);
     assert.deepEqual([after, next, changes[0]!.order.id], ['0-0', '1-1', 9007199254740993n]);

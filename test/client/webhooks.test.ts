@@ -42,6 +42,26 @@ test('webhooks are created, tested, changed, rotated and deleted', async (t) => 
   await assert.rejects(store.deleteWebhook(id), NotFoundError);
 });
 
+test('all webhooks are listed, page by page', async () => {
+  const asked: (string | null)[] = [];
+  const client = new StoreOrders({
+    ...{ baseUrl: 'https://store.example', apiKey: 'k' },
+    fetch: async (input) => {
+      const cursor = new URL(String(input)).searchParams.get('cursor');
+      asked.push(cursor);
+      const webhook = { url: 'https://a.example/', state: 'active', after: '0-0' };
+      const webhooks = [{ ...webhook, id: `wh_${asked.length}` }];
+      return Response.json({ webhooks, next: { 1: 'b', 2: 'c' }[asked.length] });
+    },
+  });
+  const all = await client.listWebhooks();
+  assert.deepEqual(
+    all.map(({ id }) => id),
+    ['wh_1', 'wh_2', 'wh_3'],
+  );
+  assert.deepEqual(asked, [null, 'b', 'c']);
+});
+
 test('a rotation is repeated with its Idempotency-Key; a deletion whose response was lost succeeds', async () => {
   const keys: (string | null)[] = [];
   const answers = (second: () => Response) => async (_: unknown, init?: RequestInit) => {

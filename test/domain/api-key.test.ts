@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import {
   digestOf,
   environmentOfSecret,
+  keyBySecret,
   keyStatus,
   newApiKey,
   newSecret,
@@ -62,6 +63,21 @@ test('a key is valid until it expires or is revoked', () => {
   assert.equal(keyStatus(key, 100), 'expired');
   assert.equal(keyStatus({ ...key, revokedAt: 50 }, 10), 'revoked');
   assert.equal(keyStatus({ ...key, expiresAt: undefined }, Number.MAX_SAFE_INTEGER), 'valid');
+});
+
+test('by its former secret a key ends with that secret, or when the key itself ends', () => {
+  const [former, present] = [newSecret('production'), newSecret('production')];
+  const key = newApiKey(present, { name: 'shop', environment: 'production', now: 0 });
+  for (const [expiresAt, until, end] of [
+    [undefined, 100, 100],
+    [200, 100, 100],
+    [100, 200, 100],
+  ] as const) {
+    const rotated = { ...key, expiresAt, former: { digest: digestOf(former), until } };
+    assert.equal(keyBySecret(rotated, digestOf(former))!.expiresAt, end);
+    assert.equal(keyBySecret(rotated, digestOf(present)), rotated);
+    assert.equal(keyBySecret(rotated, digestOf(newSecret('production'))), undefined);
+  }
 });
 
 test('secrets are redacted from log text wherever they appear', () => {

@@ -4,6 +4,13 @@ import { ConfigError } from '../../src/service/settings/settings.ts';
 import { pending, place, startService } from './harness.ts';
 
 const ORIGIN = 'https://shop.example';
+/** Origins that resemble the one that is allowed, and no origin. */
+const OTHERS = [
+  ...['https://evil.example', 'https://shop.example.evil.example', 'https://shop.example:8443'],
+  ...['http://shop.example', 'https://evil-shop.example', 'https://www.shop.example'],
+  ...['https://shop.exampl', 'https://Shop.example', 'HTTPS://shop.example', 'null', ''],
+  ...['https://shop.example/', 'https://shop.example, https://evil.example'],
+];
 const PREFLIGHT = { origin: ORIGIN, 'access-control-request-method': 'POST', authorization: '' };
 
 test('without CORS_ORIGINS no response has CORS headers, and a preflight request needs a key', async (t) => {
@@ -32,8 +39,10 @@ test('a preflight request of an allowed origin needs no key, and does not reveal
     assert.equal(headers['access-control-max-age'], '600');
     assert.equal(headers.vary, 'Origin');
   }
-  const other = { ...PREFLIGHT, origin: 'https://evil.example' };
-  assert.equal((await call('OPTIONS', '/v2/store/orders', other)).status, 401);
+  for (const origin of OTHERS) {
+    const { status, headers } = await call('OPTIONS', '/v2/store', { ...PREFLIGHT, origin });
+    assert.deepEqual([status, headers['access-control-allow-origin']], [401, undefined], origin);
+  }
   // Without the header that makes it one, it is a request like any other.
   const plain = { origin: ORIGIN, authorization: '' };
   assert.equal((await call('OPTIONS', '/v2/store/orders', plain)).status, 401);
@@ -55,9 +64,11 @@ test('responses to an allowed origin, errors too, may be read with their headers
       'Accept, Accept-Patch, Allow, Deprecation, ETag, Idempotent-Replayed, Link, Location, Retry-After, Sunset, WWW-Authenticate, X-Request-Id',
     );
     assert.equal(headers.vary, vary, path);
-    const foreign = await call('GET', path, { origin: 'https://evil.example' });
-    assert.equal(foreign.headers['access-control-allow-origin'], undefined);
-    assert.equal(foreign.headers.vary, vary);
+    for (const origin of OTHERS) {
+      const foreign = await call('GET', path, { origin });
+      assert.equal(foreign.headers['access-control-allow-origin'], undefined, origin);
+      assert.equal(foreign.headers.vary, vary);
+    }
   }
 });
 

@@ -2,6 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TimedOut } from '../../src/concurrency.ts';
 import { inTime } from '../../src/http/request/deadline.ts';
+import { Exchange } from '../../src/http/request/exchange.ts';
+
+test('a request is answered within two seconds of its arrival', (t) => {
+  let now = 5;
+  t.mock.method(performance, 'now', () => now);
+  const request = { url: '/', method: 'GET', headers: {}, socket: {} };
+  const exchange = new Exchange(request as never, {} as never, () => ({}) as never);
+  assert.equal(exchange.answerBy, 5 + 1_800);
+  now = 7;
+  exchange.allowTime();
+  assert.equal(exchange.answerBy, 7 + 1_800);
+});
 
 test('a result that arrives after the deadline of its request does not count', async (t) => {
   let now = 0;

@@ -75,7 +75,7 @@ test('request durations are measured in seconds', async (t) => {
   socket.write(GET);
   await once(socket, 'data');
   await until('a line of the log', () => lines.length > 0);
-  const [, sum] = /duration_seconds_sum\{[^}]*\} ([\d.e-]+)/.exec(await counted())!;
+  const [, sum] = /request_duration_seconds_sum\{[^}]*\} ([\d.e-]+)/.exec(await counted())!;
   const { ms } = JSON.parse(lines[0]!);
   // The log has microseconds.
   assert.ok(Math.abs(Number(sum) * 1_000 - ms) < 0.001, `${sum} s, ${ms} ms`);

@@ -1,11 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  IDLE_TIMEOUT_MS,
-  KEEP_ALIVE_MS,
-  MAX_BODY_BYTES,
-  MAX_URL_BYTES,
-} from '../../src/http/limits.ts';
+import { errorResponse, REFUSALS } from '../../src/http/error-records.ts';
+import { IDLE_TIMEOUT_MS, KEEP_ALIVE_MS } from '../../src/http/limits.ts';
 import type { Exchange } from '../../src/http/request/exchange.ts';
 import { sendHead } from '../../src/http/request/reply.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
@@ -13,6 +9,8 @@ import { until } from '../postgres.ts';
 import { startService } from './harness.ts';
 
 const ORDERS = '/v1/store/orders';
+/** By docs/errors.md. */
+const [MAX_URL_BYTES, MAX_HEADER_BYTES, MAX_BODY_BYTES] = [8 * 1024, 32 * 1024, 1024 * 1024];
 const code = ({ body }: { body: string }) => JSON.parse(body).code;
 
 test('a method that the path does not support is 405 with Allow', async (t) => {
@@ -183,11 +181,25 @@ test('requests are counted by operation and status', async (t) => {
   }
 });
 
-test('a URL and a body of exactly the maximum size are accepted', async (t) => {
+test('refusals that repeating resolves have Retry-After, and no others', () => {
+  const isRetried = (refusal: (typeof REFUSALS)[number]) =>
+    errorResponse(refusal).headers.includes('retry-after');
+  // That of cancel_limit_reached depends on the key.
+  assert.deepEqual(REFUSALS.filter(isRetried), [
+    ...['store_unavailable', 'list_not_read', 'too_many_tests'],
+    ...['too_many_streams', 'stream_limit_reached'],
+  ]);
+});
+
+test('a URL, headers and a body of exactly the maximum size are accepted', async (t) => {
   const { call } = await startService(t);
   const url = `${ORDERS}?`.padEnd(MAX_URL_BYTES, 'x');
   assert.equal((await call('GET', url)).status, 200);
   assert.equal((await call('GET', `${url}x`)).status, 414);
+  const head = async (bytes: number) =>
+    (await call('GET', ORDERS, { 'x-long': 'x'.repeat(bytes) })).status;
+  assert.equal(await head(MAX_HEADER_BYTES - 1_024), 200);
+  assert.equal(await head(MAX_HEADER_BYTES), 431);
   const body = 'x'.repeat(MAX_BODY_BYTES);
   const announced = { 'content-length': String(MAX_BODY_BYTES) };
   const chunked = { 'transfer-encoding': 'chunked' };

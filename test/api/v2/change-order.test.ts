@@ -348,7 +348,7 @@ testService(
 
 testService('reasons and tracking numbers have limits, and no other fields', async (t) => {
   const { call, store } = await startService(t);
-  await place(store, pending(1n));
+  await place(store, pending(1n), pending(2n), { ...pending(3n), reference: '🐹'.repeat(255) });
   for (const [action, body, pointer] of [
     ['cancel', { reason: '' }, '/reason'],
     ['cancel', { reason: 'x'.repeat(65) }, '/reason'],
@@ -364,8 +364,14 @@ testService('reasons and tracking numbers have limits, and no other fields', asy
     assert.equal(answer.status, 400, text);
     assert.equal(JSON.parse(answer.body).errors[0].pointer, pointer);
   }
-  const longest = JSON.stringify({ reason: '🐹'.repeat(64) });
-  assert.equal((await call('POST', `${ORDERS}/1/cancel`, JSON_BODY, longest)).status, 200);
+  for (const [path, longest] of [
+    ['1/cancel', { reason: '🐹'.repeat(64) }],
+    ['2/ship', { trackingNumber: '🐹'.repeat(128) }],
+    ['3/ship', { reference: '🐹'.repeat(255) }],
+  ] as const) {
+    const answer = await call('POST', `${ORDERS}/${path}`, JSON_BODY, JSON.stringify(longest));
+    assert.equal(answer.status, 200, answer.body);
+  }
 });
 
 testService('a history is read page by page', async (t) => {
@@ -456,9 +462,9 @@ testService(
     await place(store, pending(1n));
     const json = { 'content-type': 'application/json', 'idempotency-key': 'a' };
     const requests = [
-      ['/v2/store/orders/cancel', '{"orders":[{"id":1}]}', ['"a"', '*'], []],
-      ['/v2/store/orders/ship', '{"orders":[{"id":1}]}', ['"a"', '*'], []],
-      [ORDERS, '{"petId":1,"quantity":1}', ['"a"'], ['*']],
+      ['/v2/store/orders/cancel', '{"orders":[{"id":1}]}', ['"a"', '*'], ['a']],
+      ['/v2/store/orders/ship', '{"orders":[{"id":1}]}', ['"a"', '*'], ['a']],
+      [ORDERS, '{"petId":1,"quantity":1}', ['"a"'], ['*', 'a']],
     ] as const;
     for (const [path, body, unmatched, matched] of requests) {
       for (const tags of unmatched) {
@@ -510,7 +516,7 @@ test('If-None-Match is met by an ETag that a proxy which compresses has changed'
       const etag = String((await call('GET', path, accept)).headers.etag);
       for (const suffix of ['-gzip', '-br', ';gzip']) {
         const changed = etag.replace(/"$/, `${suffix}"`);
-        for (const known of [changed, `"x", W/${changed}`]) {
+        for (const known of [changed, `"x", W/${changed}`, `${changed}, "x"`]) {
           const answer = await call('GET', path, { ...accept, 'if-none-match': known });
           assert.equal(answer.status, 304, `${path} ${known}`);
         }

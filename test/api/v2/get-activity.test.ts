@@ -37,21 +37,30 @@ testService(
     const end = '9999-12-31T23:59:59.999999Z';
     assert.deepEqual(await placedIn('2026-01-01T00:00:00Z', later, end), [1, 0]);
     assert.deepEqual(await placedIn('2026-01-01T00:00:00Z', time, end), [0, 1]);
+    assert.deepEqual(await placedIn(time, end), [1]);
+    assert.deepEqual(await placedIn('2026-01-01T00:00:00Z', time), [0]);
     const { periods } = await activity(service, `boundaries=${time},${end}`);
     assert.equal((periods[0] as { before: string }).before, '9999-12-31T23:59:59.999Z');
   },
 );
 
-testService('invalid boundaries of periods are refused', async (t) => {
-  const { call } = await startService(t);
+testService('invalid boundaries of periods are refused, and up to 100 accepted', async (t) => {
+  const service = await startService(t);
+  const { call } = service;
   const hour = (each: number) => `2026-11-22T${String(each).padStart(2, '0')}:00:00Z`;
+  const days = (count: number) =>
+    Array.from({ length: count }, (_, day) => new Date(day * 86_400_000).toISOString());
+  for (const count of [2, 100]) {
+    const { periods } = await activity(service, `boundaries=${days(count)}`);
+    assert.equal(periods.length, count - 1);
+  }
   const wrong = [
     [hour(1)],
     [hour(2), hour(1)],
     [hour(1), hour(1)],
     [hour(1), 'tomorrow'],
     ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.9999Z'],
-    Array.from({ length: 101 }, (_, day) => new Date(day * 86_400_000).toISOString()),
+    days(101),
   ];
   for (const boundaries of wrong) {
     const answer = await call('GET', `${ACTIVITY}?boundaries=${boundaries}`);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { digestOf, newSecret, SCOPES, type Scope } from '../../../src/domain/api-key.ts';
+import { digestOf, newApiKey, newSecret, SCOPES, type Scope } from '../../../src/domain/api-key.ts';
 import { CONTRACTS } from '../../http/contract-check.ts';
 import { pending, place, startService, testService } from '../../http/harness.ts';
 import { eventually } from '../../postgres.ts';
@@ -58,6 +58,25 @@ test('a key with scopes can do what they name, and nothing else, in both version
       assert.equal(answer.status !== 403, isAllowed, `${granted}: ${method} ${path}`);
     }
   }
+});
+
+test('getKey has what the operators have given the key', async (t) => {
+  const { call, key, store } = await startService(t);
+  const secret = newSecret('production');
+  const given = {
+    ...({ name: 'web shop', environment: 'production', scopes: ['orders:read'] } as const),
+    cancelsPerHour: 7,
+  };
+  const expiresAt = Date.UTC(2999, 0, 1);
+  const limited = newApiKey(secret, { ...given, now: 0, expiresAt });
+  await store.apply([{ type: 'createKey', key: limited }]);
+  const asked = await call('GET', '/v2/key', { authorization: `Bearer ${secret}` });
+  const end = { expiresAt: '2999-01-01T00:00:00.000Z' };
+  assert.deepEqual(JSON.parse(asked.body), { id: limited.id, ...given, ...end });
+  assert.deepEqual(JSON.parse((await call('GET', '/v2/key')).body), {
+    ...{ id: key.id, name: key.name, environment: 'production' },
+    scopes: SCOPES.filter((scope) => scope !== 'webhooks:manage-all'),
+  });
 });
 
 testService(

@@ -112,6 +112,17 @@ testService('a webhook that cannot be used is refused', async (t) => {
   assert.deepEqual(await refused({ url, after: 'never' }), [400, 'body_invalid', '/after']);
   assert.deepEqual(await refused({ url, types: ['sold'] }), [400, 'body_invalid', '/types/0']);
   assert.deepEqual(await refused({}), [400, 'body_invalid', '/url']);
+  // The longest values, and those that are longer by one.
+  const most = (more: number) => ({
+    url: `${url}?`.padEnd(2_000 + more, 'x'),
+    description: '😀'.repeat(200 + more),
+    petIds: Array(100 + more).fill(1),
+  });
+  for (const name of ['url', 'description', 'petIds'] as const) {
+    const { [name]: value } = most(1);
+    assert.deepEqual(await refused({ url, [name]: value }), [400, 'body_invalid', `/${name}`]);
+  }
+  await created(most(0));
   const gone = `5-${'a'.repeat(64)}`;
   assert.deepEqual(await refused({ url, after: gone }), [410, 'changes_gone', undefined]);
   const { webhook } = await created({ url });
@@ -408,9 +419,87 @@ testService('requests that change a webhook honour If-Match and If-None-Match', 
 });
 
 testService(
+  'the ETag of a webhook changes with each of its settings, and when it is paused or resumed',
+  async (t) => {
+    const { service, call, created } = await startWithWebhooks(t);
+    await service.store.apply([place({ id: 1n, petId: 7n, status: 'pending' })]);
+    const { webhook } = await created({ url: 'https://shop.example/hook' });
+    const etags: unknown[] = [(await call('GET', `/${webhook.id}`)).headers.etag];
+    for (const changes of [
+      ...[{ url: 'https://shop.example/other' }, { description: 'x' }, { description: 'y' }],
+      ...[{ types: ['placed'] }, { types: ['shipped'] }, { petIds: [7] }, { petIds: [8] }],
+      ...[{ after: 'start' }, { state: 'paused' }, { state: 'active' }],
+    ]) {
+      const changed = await call('PATCH', `/${webhook.id}`, changes);
+      assert.notEqual(changed.headers.etag, etags.at(-1), JSON.stringify(changes));
+      // What is the same as before is no change.
+      const again = await call('PATCH', `/${webhook.id}`, changes);
+      assert.equal(again.headers.etag, changed.headers.etag);
+      assert.equal((await call('GET', `/${webhook.id}`)).headers.etag, changed.headers.etag);
+      etags.push(changed.headers.etag);
+    }
+    // Resumed, it is in the state before the pause.
+    assert.equal(new Set(etags).size, etags.length - 1);
+  },
+);
+
+test('If-Match holds until the webhook is changed', async (t) => {
+  let meanwhile: (() => Promise<unknown>) | undefined;
+  const service = await startService(t, {}, (own) => ({
+    ...own,
+    webhooks: async () => {
+      const found = await own.webhooks();
+      await meanwhile?.();
+      return found;
+    },
+  }));
+  const { call, created } = callsOf(service);
+  const { id } = (await created({ url: 'https://shop.example/hook' })).webhook;
+  for (const [method, path] of [
+    ['PATCH', ''],
+    ['POST', '/rotate-secret'],
+    ['DELETE', ''],
+  ] as const) {
+    const body = method === 'PATCH' ? { state: 'paused' } : undefined;
+    const headers = { 'if-match': String((await call('GET', `/${id}`)).headers.etag) };
+    const changes = { description: `before ${method}` };
+    meanwhile = () =>
+      service.store.apply([{ type: 'changeWebhook', id, changes, ifTag: undefined }]);
+    const { status, value } = await call(method, `/${id}${path}`, body, undefined, headers);
+    assert.deepEqual([status, value?.code], [412, 'webhook_changed'], method);
+    meanwhile = undefined;
+  }
+});
+
+test('ten webhooks are tested at the same time; a further test is 503 with Retry-After', async (t) => {
+  const { call, created } = await startWithWebhooks(t);
+  const secrets: string[] = [];
+  const mayAnswer = Promise.withResolvers<void>();
+  const areAllThere = Promise.withResolvers<void>();
+  const receiver = await startReceiver(
+    t,
+    () => secrets,
+    async (_, index) => {
+      if (index === 9) areAllThere.resolve();
+      await mayAnswer.promise;
+      return 204;
+    },
+  );
+  const { webhook, secret } = await created({ url: receiver.url });
+  secrets.push(secret);
+  const sendTest = () => call('POST', `/${webhook.id}/test`);
+  const running = Array.from({ length: 10 }, sendTest);
+  await areAllThere.promise;
+  const { status, value, headers } = await sendTest();
+  assert.deepEqual([status, value.code, headers['retry-after']], [503, 'too_many_tests', '1']);
+  mayAnswer.resolve();
+  for (const { value } of await Promise.all(running)) assert.equal(value.accepted, true);
+});
+
+testService(
   'a rotation that is repeated with its Idempotency-Key returns the same secret',
   async (t) => {
-    const { call, created } = await startWithWebhooks(t);
+    const { service, call, created } = await startWithWebhooks(t);
     const [one, other] = [
       await created({ url: 'https://shop.example/hook' }),
       await created({ url: 'https://shop.example/other' }),
@@ -441,6 +530,15 @@ testService(
     }
     const reused = await rotate(other.webhook.id, 'a');
     assert.deepEqual([reused.status, reused.value.code], [422, 'idempotency_key_reused']);
+    // All operations share their keys, but for placements.
+    for (const [path, body, status] of [
+      ['orders/cancel', '{"orders":[{"id":1}]}', 422],
+      ['orders', '{"petId":1,"quantity":1}', 201],
+    ] as const) {
+      const headers = { ...JSON_BODY, 'idempotency-key': 'a' };
+      const answer = await service.call('POST', `/v2/store/${path}`, headers, body);
+      assert.equal(answer.status, status, path);
+    }
     assert.equal((await rotate(one.webhook.id, 'a b')).status, 400);
     const without = await call('POST', `/${one.webhook.id}/rotate-secret`);
     assert.notEqual(without.value.secret, first.value.secret);
