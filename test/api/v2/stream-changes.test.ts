@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { digestOf, newSecret } from '../../../src/domain/api-key.ts';
-import { MAX_STREAMS_PER_KEY } from '../../../src/http/limits.ts';
+import { STREAM_END_MS, STREAM_KEYS_CHECKED_MS } from '../../../src/http/limits.ts';
 import type { ChangePage, FeedStart } from '../../../src/store/feed.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
 import { pending, place, startService, testService } from '../../http/harness.ts';
@@ -107,16 +107,33 @@ test('a path is a page or a stream, whatever Accept says', async (t) => {
   }
 });
 
-testService('a key that is revoked ends its streams, and no others', async (t) => {
-  const service = await startService(t);
+testService('a key that is revoked ends all its streams at once, and no others', async (t) => {
+  let [isRevoked, checks] = [false, 0];
+  const held = Promise.withResolvers<'a further check'>();
+  const service = await startService(t, {}, (store) => ({
+    ...store,
+    // A check may have begun before the revocation; the next one must end what is left.
+    keys: async (digests) => {
+      if (isRevoked && ++checks > 1) await held.promise;
+      return store.keys(digests);
+    },
+  }));
   const secret = await service.newKey({});
-  const [doomed, other] = [
-    await openStream(t, { ...service, secret }),
-    await openStream(t, service),
-  ];
+  const doomed: Stream[] = [];
+  for (let count = 0; count < 4; count += 1) {
+    doomed.push(await openStream(t, { ...service, secret }));
+  }
+  const other = await openStream(t, service);
   const { id } = (await service.store.keys()).find((key) => key.id !== service.key.id)!;
   await service.store.apply([{ type: 'revokeKey', id }]);
-  assert.deepEqual(await doomed.take(1), []);
+  isRevoked = true;
+  const giveUp = setTimeout(() => held.resolve('a further check'), 10_000);
+  const ended = Promise.all(doomed.map((stream) => stream.take(1)));
+  assert.deepEqual(await Promise.race([ended, held.promise]), [[], [], [], []]);
+  clearTimeout(giveUp);
+  held.resolve('a further check');
+  // Within a second.
+  assert.ok(STREAM_KEYS_CHECKED_MS + STREAM_END_MS < 1_000);
   await place(service.store, pending(1n));
   assert.deepEqual(briefly(await other.take(1)), ['placed 1']);
 });
@@ -124,8 +141,7 @@ testService('a key that is revoked ends its streams, and no others', async (t) =
 test('the streams of a key are bounded', async (t) => {
   const service = await startService(t);
   const streams: Stream[] = [];
-  for (let count = 0; count < MAX_STREAMS_PER_KEY; count += 1)
-    streams.push(await openStream(t, service));
+  for (let count = 0; count < 100; count += 1) streams.push(await openStream(t, service));
   const refused = await openStream(t, service);
   assert.equal(refused.response.status, 429);
   assert.equal(refused.response.headers.get('retry-after'), '1');
@@ -143,11 +159,22 @@ test('the streams of a key are bounded', async (t) => {
 
 test('shutdown ends streams gracefully', async (t) => {
   const service = await startService(t);
-  const stream = await openStream(t, service);
+  const streams = [await openStream(t, service), await openStream(t, service)];
   await place(service.store, pending(1n));
-  await stream.take(1);
+  for (const stream of streams) await stream.take(1);
   const closed = service.server.close();
-  assert.deepEqual(await stream.take(1), []);
+  for (const stream of streams) assert.deepEqual(await stream.take(1), []);
+  await closed;
+});
+
+test('a stream without changes has a comment every 15 seconds', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const service = await startService(t);
+  const { response } = await openStream(t, service, '?after=now');
+  t.mock.timers.tick(60_000);
+  t.mock.timers.reset();
+  const closed = service.server.close();
+  assert.match(await response.text(), /^retry: 1000\nid: \S+\n\n(?::\n\n){4}$/);
   await closed;
 });
 
