@@ -109,7 +109,8 @@ for (const { name, newDatabase } of ENGINES) {
   test(`${name}: a command with an idempotency key has the same results again, for three days`, async (t) => {
     const url = await newDatabase(t);
     const store = await open(t, url);
-    await place(store, 1n, 2n, 3n);
+    await place(store, 1n, 2n, 3n, 4n);
+    const age = (ms: number) => queryDatabase(url, `UPDATE changed_all SET at = at - ${ms}`);
     const command = cancelAll([1n, 9n], named('k'));
     const [first, inBatch] = await store.apply([command, command]);
     assert.deepEqual(first, {
@@ -121,17 +122,26 @@ for (const { name, newDatabase } of ENGINES) {
     assert.deepEqual(inBatch, again);
     const { revision } = await store.status();
     assert.deepEqual(await store.apply([command]), [again]);
+    // What has changed nothing is tried again.
+    const nothing = cancelAll([1n, 9n], named('nothing'));
+    const unchanged = {
+      ...{ results: ['order_already_cancelled', 'order_not_found'], isReplay: false },
+      retryAt: undefined,
+    };
+    assert.deepEqual(await store.apply([nothing, nothing]), [unchanged, unchanged]);
     assert.equal((await store.status()).revision, revision);
     const [reused] = await store.apply([cancelAll([2n], named('k', 'other'))]);
     assert.deepEqual(reused, { refusal: 'idempotency_key_reused' });
     const byAnother = { by: 'key_b', idempotencyKey: 'k', digest: 'other' };
     const [own] = await store.apply([cancelAll([2n], { repeatable: byAnother })]);
     assert.deepEqual(resultsOf(own), ['cancelled']);
-    await queryDatabase(url, `UPDATE changed_all SET at = at - ${72 * HOUR_MS + 1}`);
-    await store.apply([cancelAll([3n], named('later'))]);
-    assert.deepEqual(await queryDatabase(url, 'SELECT idempotency_key FROM changed_all'), [
-      ['later'],
-    ]);
+    await age(72 * HOUR_MS - 60_000);
+    await store.apply([cancelAll([3n], named('young'))]);
+    assert.deepEqual(await store.apply([command]), [again]);
+    await age(60_001);
+    await store.apply([cancelAll([4n], named('later'))]);
+    const kept = await queryDatabase(url, 'SELECT idempotency_key FROM changed_all ORDER BY 1');
+    assert.deepEqual(kept, [['later'], ['young']]);
     const { problems, heads } = await databaseAt(url).check();
     assert.deepEqual([...problems, ...heads!.problems], []);
   });
