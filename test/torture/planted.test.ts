@@ -28,7 +28,7 @@ test('each small fault has a name of its own and one place, and tests that look 
   const paths = globSync('test/**/*.ts', { cwd: ROOT });
   for (const { name, breaks, file, text, fault, tests } of SMALL_FAULTS) {
     assert.match(name, /^[a-z\d]+(-[a-z\d]+)+$/);
-    assert.match(breaks, /^[A-Z].*\.$/, name);
+    assert.match(breaks, /^\S.*\.$/, name);
     const places = readFileSync(`${ROOT}${file}`, 'utf8').split(text).length - 1;
     assert.equal(places, 1, `${name} has ${places} places in ${file}`);
     assert.notEqual(fault, text, name);
