@@ -236,6 +236,9 @@ test('a rotated key has another secret, and the one before for the overlap', asy
   assert.deepEqual([key.id, key.formerSecretUntil, others], [id, until, []]);
   assert.match((await cli('keys', 'rotate', id, '--overlap', '0')).stderr, /rejects? it within/);
   assert.match((await cli('audit')).stdout, new RegExp(`keys rotate +${id} "web shop"`));
+  const short = (await cli('keys', 'rotate', id, '--overlap', '90m')).stderr;
+  const minutes = (Date.parse(/valid until (\S+)\.$/m.exec(short)![1]!) - Date.now()) / 60_000;
+  assert.ok(minutes > 80 && minutes <= 90, short);
   for (const overlap of ['-1h', 'soon', '400d']) {
     const { code, stdout, stderr } = await cli('keys', 'rotate', id, '--overlap', overlap);
     assert.deepEqual([code, stdout], [2, ''], stderr);

@@ -75,7 +75,10 @@ test('webhooks listen forwards the changes to a program, signed, in order and un
 test('webhooks listen forwards only to programs on this machine', async (t) => {
   const database = ['--database', `sqlite:${join(temporaryFolder(t), 'a.db')}`];
   await run(['migrate', ...database]);
-  for (const url of ['http://10.0.0.1/', 'https://8.8.8.8:8443/', 'ftp://127.0.0.1/', 'x']) {
+  for (const url of [
+    ...['http://10.0.0.1/', 'http://172.16.0.1/', 'http://192.168.0.1/', 'http://[fd00::1]/'],
+    ...['http://169.254.169.254/', 'https://8.8.8.8:8443/', 'ftp://127.0.0.1/', 'x'],
+  ]) {
     const { code, stderr } = await run(['webhooks', 'listen', '--forward-to', url, ...database]);
     assert.equal(code, 2, url);
     assert.match(stderr, /--forward-to must/);

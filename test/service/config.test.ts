@@ -235,6 +235,8 @@ test('another spelling of a value, and settings of backups that are off, need no
   const next = { HOST: '127.0.0.1', PET_LOOKUP_SUNSET_AT: '2027-12-31T00:00:00Z' };
   assert.deepEqual(needRestart(running, readConfig({ ...next, BACKUP_EVERY: '1h' })), []);
   assert.deepEqual(needRestart(running, readConfig({ ...next, HOST: '127.0.0.2' })), ['HOST']);
+  const withBackups = (BACKUP_KEEP: string) => readConfig({ BACKUP_DIR: '/b', BACKUP_KEEP });
+  assert.deepEqual(needRestart(withBackups('7'), withBackups('8')), ['BACKUP_KEEP']);
 });
 
 test('white space around a setting is ignored, as a line of a Windows file or a copied value has it', (t) => {

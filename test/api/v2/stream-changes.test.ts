@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { digestOf, newSecret } from '../../../src/domain/api-key.ts';
@@ -391,6 +392,27 @@ test('a stream whose client has left or got a 503 is not read for any more', asy
   const stream = await openStream(t, service, '?after=now');
   assert.deepEqual(reads, ['start', 'now']);
   stream.close();
+});
+
+test('for a client that does not read, a stream buffers 256 KiB and a page', async (t) => {
+  const service = await startService(t);
+  const socket = connect(service.port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  const request = `GET ${STREAM}?after=now HTTP/1.1\r\nHost: x\r\n`;
+  socket.write(`${request}Authorization: Bearer ${service.secret}\r\n\r\n`);
+  await once(socket, 'readable');
+  const other = await openStream(t, service, '?after=now');
+  // More than the buffers of both sockets: 12 MB, of which a page has 1.5.
+  const reference = '\u{10ffff}'.repeat(255);
+  for (let first = 1; first < 4_000; first += 500) {
+    const orders = Array.from({ length: 500 }, (_, index) => pending(BigInt(first + index)));
+    await place(service.store, ...orders.map((order) => ({ ...order, reference })));
+    // Each page is new when it is sent.
+    await other.take(500);
+  }
+  const text = await service.metrics.registry.metrics();
+  const waiting = Number(/^store_orders_stream_backlog_bytes (\d+)$/m.exec(text)![1]);
+  assert.ok(waiting > 0 && waiting < 2_500_000, `${waiting} bytes`);
 });
 
 test('keys are checked, too, while live streams catch up with the store', async (t) => {
