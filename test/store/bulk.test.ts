@@ -75,6 +75,13 @@ testStore('an atomic command changes all orders or none', async (_t, store) => {
   assert.deepEqual(resultsOf(done), ['cancelled', 'cancelled']);
   assert.equal(later!.refusal, 'orders_not_changed');
   assert.deepEqual((await store.status()).orders, { pending: 1n, shipped: 0n, cancelled: 2n });
+  await place(store, 4n);
+  await store.apply([{ type: 'ship', id: 3n }]);
+  const ships = [3n, 4n].map((id) => ({ type: 'ship', id }) as const);
+  const [unchanged] = await store.apply([{ type: 'bulk', changes: ships, isAtomic: true }]);
+  assert.deepEqual(unchanged, {
+    ...{ refusal: 'orders_not_changed', results: ['unchanged', 'shipped'] },
+  });
 });
 
 testStore(
