@@ -55,9 +55,12 @@ export async function failingTests(copy: string, words: readonly string[]): Prom
 
 async function runIn(cwd: string, args: readonly string[]) {
   const child = spawn(process.execPath, args, {
-    ...{ cwd, stdio: ['ignore', 'pipe', 'pipe'] },
-    timeout: TESTS_END_WITHIN_MS,
+    ...{ cwd, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
   });
+  // With all that it has started: a test that hangs does not end by itself.
+  const end = () => process.kill(-child.pid!, 'SIGTERM');
+  const overdue = setTimeout(end, TESTS_END_WITHIN_MS);
+  process.once('exit', end);
   let output = '';
   for (const stream of [child.stdout!, child.stderr!]) {
     stream.on('data', (chunk) => {
@@ -65,5 +68,7 @@ async function runIn(cwd: string, args: readonly string[]) {
     });
   }
   const [code] = await once(child, 'close');
+  clearTimeout(overdue);
+  process.off('exit', end);
   return { code, output };
 }
