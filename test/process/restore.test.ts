@@ -181,7 +181,9 @@ for (const { name, newDatabase } of ENGINES) {
     assert.equal(code, 0);
     assert.match(stdout, /^environment +production$/m);
     assert.match(stdout, /^problems +none$/m);
-    await changeRows(database, 'UPDATE store SET pending = pending + 1; DELETE FROM order_events');
+    await changeRows(database, 'UPDATE store SET pending = pending + 1');
+    assert.match((await check()).stderr, /failed the check: 1 problem$/m);
+    await changeRows(database, 'DELETE FROM order_events');
     const found = await check('--json');
     assert.equal(found.code, 1);
     const { problems } = JSON.parse(found.stdout) as { problems: string[] };
