@@ -37,8 +37,8 @@ export const cli: readonly SmallFault[] = [
     name: 'ships-before-a-millisecond-later',
     breaks: '--ships-before selects orders with a shipDate before this time.',
     file: SELECTED,
-    text: 'shipsBefore === undefined ? undefined : parseBound(shipsBefore);',
-    fault: 'shipsBefore === undefined ? undefined : Number(parseBound(shipsBefore)) + 1;',
+    text: '{ petId, shipDateBefore, statuses',
+    fault: '{ petId, shipDateBefore: shipDateBefore && shipDateBefore + 1, statuses',
     tests: ['process/commands'],
   },
   {
@@ -47,7 +47,7 @@ export const cli: readonly SmallFault[] = [
     file: 'src/service/settings/parsers.ts',
     text: 'return parseTimestamp(/^',
     fault:
-      'if (/^[0-9-]+$/.test(text)) return new Date(text.replaceAll("-", "/")).getTime();\n  return parseTimestamp(/^',
+      'if (/^\\d{4}-(?:0\\d|1[0-2])-\\d{2}$/.test(text)) return new Date(text.replaceAll("-", "/")).getTime();\n  return parseTimestamp(/^',
     tests: ['process/commands'],
   },
   {
