@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { namesOf } from '../../src/cli/command-database.ts';
 import { addSamples } from '../../src/cli/orders/sample.ts';
 import { rowsText } from '../../src/cli/terminal/terminal.ts';
 import { run } from '../process/program.ts';
@@ -34,6 +35,7 @@ test('list reports further orders even if a page ends with the last order shown'
     const { stderr } = await run(['list', '--limit', String(limit), '--database', database]);
     assert.match(stderr, new RegExp(`Use --from ${limit + 1},`));
   }
+  assert.equal((await run(['list', '--limit', '1100', '--database', database])).stderr, '');
 });
 
 test('an expiry in the past is a usage error: exit 2', async (t) => {
@@ -49,6 +51,12 @@ test('samples are not added to a store with orders, in any status', async (t) =>
   await store.apply([{ type: 'insertOrder', order: { id: 1n, status: 'cancelled' } }]);
   await addSamples(store, 5);
   assert.deepEqual((await store.status()).orders, { pending: 0n, shipped: 0n, cancelled: 1n });
+});
+
+test('the audit names up to 20 orders, and counts more', () => {
+  const ids = Array.from({ length: 21 }, (_, index) => BigInt(index));
+  assert.match(namesOf(ids.slice(1)), /^1, 2, .*, 20$/);
+  assert.match(namesOf(ids), /^0, 1, .*, 19, … \(21 orders\)$/);
 });
 
 test('a table can have more rows than a call has arguments', () => {

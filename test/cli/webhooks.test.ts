@@ -69,6 +69,9 @@ for (const { name, newDatabase } of ENGINES) {
       (await webhooks('list')).stdout,
       new RegExp(`${id} +active +1 change +never +http`),
     );
+    const others = Array.from({ length: 999 }, (_, index) => BigInt(index + 2));
+    await store.apply(others.map((order) => place({ id: order, status: 'pending' })));
+    assert.match((await webhooks('list')).stdout, / active +1,000 changes or more +never /);
     assert.match((await webhooks('show', id)).stdout, /petIds +7\n/);
     const [record] = JSON.parse((await webhooks('list', '--json')).stdout);
     assert.equal(record.after, positionText(BEGINNING));

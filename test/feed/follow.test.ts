@@ -91,11 +91,16 @@ testStore('followers at one position share a read, and its failure', async (_t, 
   assert.equal(reads, 2);
 });
 
-testStore('a position that the store does not have ends its follower', async (_t, store) => {
+testStore('a position that the store does not have ends its followers', async (_t, store) => {
   await placeAll(store, 1n);
   const lost: Position = { revision: 1n, head: 'f'.repeat(64) };
-  const pages = follow(live(store), lost, new AbortController().signal);
-  await assert.rejects(pages.next(), PositionLost);
+  const feed = live(store);
+  const ending = new AbortController();
+  await assert.rejects(follow(feed, lost, ending.signal).next(), PositionLost);
+  const waiting = [1, 2].map(() => assert.rejects(feed.changed(lost, ending.signal), PositionLost));
+  await waiting[0];
+  ending.abort();
+  await waiting[1];
 });
 
 test('every failed read is reported, the first of an outage as such, and the read is retried', async (t) => {

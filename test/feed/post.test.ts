@@ -8,7 +8,7 @@ import {
   PUBLIC_ONLY,
   parseAllowedTargets,
 } from '../../src/feed/deliveries/addresses.ts';
-import { type Post, post } from '../../src/feed/deliveries/post.ts';
+import { isAccepted, type Post, post } from '../../src/feed/deliveries/post.ts';
 
 const LOCAL = parseAllowedTargets('127.0.0.0/8,http') as AllowedTargets;
 
@@ -81,7 +81,11 @@ test('the status counts, whatever becomes of the rest of the answer', async (t) 
 
 test('an endpoint that does not answer in time, or whose delivery is ended, is a failure', async (t) => {
   const { send } = await endpoint(t, () => {});
-  assert.deepEqual(await send({ withinMs: 50 }), { problem: 'no answer within 50 ms' });
+  const { timeout } = AbortSignal;
+  // A thousandth of the time.
+  t.mock.method(AbortSignal, 'timeout', (ms: number) => timeout.call(AbortSignal, ms / 1_000));
+  assert.deepEqual(await send(), { problem: 'no answer within 15000 ms' });
+  t.mock.restoreAll();
   const controller = new AbortController();
   const sending = send({ signal: controller.signal });
   controller.abort();
@@ -92,7 +96,12 @@ test('redirects are not followed, and addresses that are not permitted get no re
   const { requests, send } = await endpoint(t, (_request, response) => {
     response.writeHead(302, { location: '/other', 'retry-after': '7' }).end();
   });
-  assert.deepEqual(await send(), { status: 302, retryAfterMs: 7_000 });
+  const redirected = await send();
+  assert.deepEqual(redirected, { status: 302, retryAfterMs: 7_000 });
+  assert.deepEqual(
+    [199, 200, 299, 300].map((status) => isAccepted({ ...redirected, status })),
+    [false, true, true, false],
+  );
   for (const allowed of [PUBLIC_ONLY, parseAllowedTargets('10.0.0.0/8,http') as AllowedTargets]) {
     assert.match((await send({ allowed })).problem!, /^the URL must/);
   }
@@ -100,6 +109,20 @@ test('redirects are not followed, and addresses that are not permitted get no re
     requests.map(({ url }) => url),
     ['/hook'],
   );
+});
+
+test('Retry-After is a number of seconds, or a date', async (t) => {
+  const dates = ['Thu, 01 Jan 1970 00:00:01 GMT', 'Tue, 01 Jan 2999 00:00:00 GMT', 'later'];
+  const { send } = await endpoint(t, (_request, response, index) => {
+    response.writeHead(503, { 'retry-after': dates[index] }).end();
+  });
+  const [past, future, neither] = [await send(), await send(), await send()];
+  const left = Date.parse(dates[1]!) - Date.now();
+  assert.deepEqual(
+    [past, neither],
+    [0, undefined].map((retryAfterMs) => ({ status: 503, retryAfterMs })),
+  );
+  assert.ok(future.problem === undefined && future.retryAfterMs! >= left);
 });
 
 test('an answer that switches protocols is a failure', async (t) => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { hostname, userInfo } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { ENGINES } from '../store/engines.ts';
+import { ENGINES, open } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { run } from './program.ts';
 
@@ -53,9 +53,17 @@ for (const { name, newDatabase } of ENGINES) {
       (await cli('audit', '--limit', '1')).stdout,
       /^TIME.*\n\S+Z +\S+@\S+ +ids +--last 5000\n$/,
     );
+    const store = await open(t, database);
+    const action = { command: 'x', user: 'kim', host: 'desk', what: '' };
+    await store.apply(Array.from({ length: 100 }, () => ({ type: 'audit', action }) as const));
+    const latest = (await cli('audit')).stdout.trim().split('\n');
+    assert.deepEqual([latest.length, latest.filter((line) => / x$/.test(line)).length], [101, 100]);
     if (name === 'PostgreSQL') return;
     const backup = join(temporaryFolder(t), 'b.db');
     await cli('backup', backup);
-    assert.match((await run(['audit', '--database', `sqlite:${backup}`])).stdout, /keys revoke/);
+    assert.match(
+      (await run(['audit', '--limit', '1000', '--database', `sqlite:${backup}`])).stdout,
+      /keys revoke/,
+    );
   });
 }

@@ -257,10 +257,17 @@ test('doctor finds a backup that is overdue, and a folder that is missing', asyn
   // A wrong clock has dated this one.
   copyFileSync(old, old.replace('2026', '2099'));
   assert.match(await found(folder), /^warning: the latest backup is of 2026-01-01T00:00:00\.000Z/);
-  const now = new Date().toISOString().replaceAll(/[:.]/g, '-');
-  const latest = join(folder, `${prefixOf(database)}${now}.db`);
-  copyFileSync(old, latest);
-  assert.match(await found(folder), /^ok: the latest backup is of /);
+  let latest = old;
+  // Overdue after two hours.
+  for (const [hours, expected] of [
+    [2.1, /^warning: the latest backup is of /],
+    [1.9, /^ok: the latest backup is of /],
+  ] as const) {
+    const at = new Date(Date.now() - hours * 3_600_000).toISOString().replaceAll(/[:.]/g, '-');
+    latest = join(folder, `${prefixOf(database)}${at}.db`);
+    copyFileSync(old, latest);
+    assert.match(await found(folder), expected);
+  }
   const bytes = readFileSync(latest);
   truncateSync(latest, bytes.length / 2);
   assert.match(await found(folder), /^warning: the latest backup is of 2026/, 'cut short');

@@ -199,7 +199,11 @@ test('list filters by status and first id, and says if there are more orders', a
 test('keys are created, listed without their secrets, and revoked', async (t) => {
   const database = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
   const cli = (...args: string[]) => run([...args, '--database', database]);
-  const made = await cli('keys', 'create', '--name', 'web shop', '--expires', '2999-01-01');
+  const expiring = ['keys', 'create', '--name', 'web shop', '--expires', '2999-01-01'];
+  // A day begins at midnight UTC everywhere.
+  const made = await runInOwnProcess([...expiring, '--database', database], {
+    env: { TZ: 'America/New_York' },
+  });
   assert.match(made.stdout, /^so_live_[0-9A-Za-z]{49}\n$/);
   assert.match((await cli('keys', 'create', '--name', 'tests')).stdout, /^so_live_/);
   const list = (await cli('keys', 'list')).stdout;
@@ -233,6 +237,9 @@ test('a rotated key has another secret, and the one before for the overlap', asy
   assert.match((await cli('keys', 'rotate', id, '--overlap', '0')).stderr, /rejects? it within/);
   const told = `keys rotate +${id} "web shop", the former secret is valid until ${until}`;
   assert.match((await cli('audit')).stdout, new RegExp(told));
+  const short = (await cli('keys', 'rotate', id, '--overlap', '90m')).stderr;
+  const minutes = (Date.parse(/valid until (\S+)\.$/m.exec(short)![1]!) - Date.now()) / 60_000;
+  assert.ok(minutes > 80 && minutes <= 90, short);
   for (const overlap of ['-1h', 'soon', '400d', '24']) {
     const { code, stdout, stderr } = await cli('keys', 'rotate', id, '--overlap', overlap);
     assert.deepEqual([code, stdout], [2, ''], stderr);
@@ -459,8 +466,9 @@ test('a dry run selects orders, and exactly these are changed, if they are still
   });
   await run(['import', '-', ...database], { input: rows.join('') });
   await run(['ship', '2', ...database]);
-  const before = ['--ships-before', '2026-11-15T00:00:00Z'];
-  const dry = await run(['cancel', '--dry-run', ...before, ...database]);
+  const before = ['--ships-before', '2026-12-01T00:00:00Z'];
+  const env = { LC_ALL: 'de_DE.UTF-8' };
+  const dry = await runInOwnProcess(['cancel', '--dry-run', ...before, ...database], { env });
   assert.equal(dry.code, 0);
   assert.match(dry.stderr, /^Found 1,199 orders\. .* cancel --orders FILE$/m);
   const lines = dry.stdout.trim().split('\n');
@@ -480,6 +488,13 @@ test('a dry run selects orders, and exactly these are changed, if they are still
   const outcomes = JSON.parse(cancelled.stdout) as { id: number; outcome: string }[];
   const others = outcomes.filter(({ outcome }) => outcome !== 'cancelled');
   assert.deepEqual(others, [{ id: 3, outcome: 'order_already_shipped' }]);
+  const another = ['--database', `sqlite:${join(folder, 'another.db')}`];
+  await run(['import', '-', ...another], { input: rows.join('') });
+  for (const command of ['cancel', 'ship']) {
+    const { stdout } = await run([command, '--orders', file, '--json', ...another]);
+    const all = JSON.parse(stdout) as typeof outcomes;
+    assert.ok(all.length === 1_199 && all.every(({ outcome }) => outcome === 'order_changed'));
+  }
   const again = await run(['ship', '--orders', '-', ...database], { input: lines[0]! });
   assert.equal(again.code, 1);
   assert.match(again.stderr, /^1 is cancelled and cannot be shipped$/m);

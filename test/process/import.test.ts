@@ -329,6 +329,10 @@ test('import --json reports invalid rows as JSON', async (t) => {
 
 test('ids that leave few for new orders are imported only with a flag, and "ids --last" makes ids available again', async (t) => {
   const database = ['--database', `sqlite:${join(temporaryFolder(t), 'store.db')}`];
+  const dryRun = (id: string) =>
+    run(['import', '-', '--dry-run', ...database], { input: `{"id":${id}}` });
+  assert.equal((await dryRun('9223371036854775807')).code, 0, 'a million million ids are left');
+  assert.equal((await dryRun('9223371036854775808')).code, 1);
   const last = '{"id":7}\n{"id":9223372036854775807}\n';
   const refused = await run(['import', '-', ...database], { input: last });
   assert.equal(refused.code, 1);

@@ -9,7 +9,7 @@ import { type TestContext, test } from 'node:test';
 import { verifyWebhook, type WebhookDelivery } from '../../client/src/client.ts';
 import { eventually } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
-import { PROGRAM, run } from './program.ts';
+import { PROGRAM, run, runInOwnProcess } from './program.ts';
 
 const SECRET = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 
@@ -75,8 +75,12 @@ test('webhooks listen forwards the changes to a program, signed, in order and un
 test('webhooks listen forwards only to programs on this machine', async (t) => {
   const database = ['--database', `sqlite:${join(temporaryFolder(t), 'a.db')}`];
   await run(['migrate', ...database]);
-  for (const url of ['http://10.0.0.1/', 'https://8.8.8.8:8443/', 'ftp://127.0.0.1/', 'x']) {
-    const { code, stderr } = await run(['webhooks', 'listen', '--forward-to', url, ...database]);
+  for (const url of [
+    ...['http://10.0.0.1/', 'http://172.16.0.1/', 'http://192.168.0.1/', 'http://[fd00::1]/'],
+    ...['http://169.254.169.254/', 'https://8.8.8.8:8443/', 'ftp://127.0.0.1/', 'x'],
+  ]) {
+    const args = ['webhooks', 'listen', '--forward-to', url, ...database];
+    const { code, stderr } = await runInOwnProcess(args, { limitMs: 20_000 });
     assert.equal(code, 2, url);
     assert.match(stderr, /--forward-to must/);
   }

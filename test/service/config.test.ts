@@ -85,6 +85,13 @@ const INVALID: readonly (readonly [string, string])[] = [
   ['DRAIN_SECONDS', '1.5'],
   ['STOP_LIMIT_SECONDS', '3601'],
   ['REUSE_PORT', 'yes'],
+  ['BACKUP_KEEP', '1001'],
+  ['BACKUP_KEEP', '0'],
+  ['BACKUP_EVERY', '366d'],
+  ['BACKUP_EVERY', '31536001'],
+  ['STORE_NAME', 'é'.repeat(101)],
+  ['CORS_ORIGINS', 'https://a.example,b.example'],
+  ['BASE_URL', 'https://api.example/v1#a'],
   ['LOG_LEVEL', 'verbose'],
 ];
 for (const [variable, value] of INVALID) {
@@ -95,6 +102,15 @@ for (const [variable, value] of INVALID) {
     if (!value.includes('://')) assert.ok(problems[0]!.endsWith(`, not "${value}"`));
   });
 }
+
+test('the last valid values are valid', () => {
+  const { port, storeName, backups } = readConfig({
+    ...{ PORT: '65535', STORE_NAME: '👩'.repeat(100) },
+    ...{ BACKUP_DIR: '/b', BACKUP_KEEP: '1000', BACKUP_EVERY: '365d' },
+  });
+  assert.deepEqual([port, storeName], [65_535, '👩'.repeat(100)]);
+  assert.deepEqual(backups, { folder: '/b', keep: 1_000, everyMs: 31_536_000_000 });
+});
 
 test('all invalid settings are reported at once', () => {
   const wrong = INVALID.filter(([variable]) => variable !== 'DATABASE_URL_FILE');
@@ -219,6 +235,8 @@ test('another spelling of a value, and settings of backups that are off, need no
   const next = { HOST: '127.0.0.1', PET_LOOKUP_SUNSET_AT: '2027-12-31T00:00:00Z' };
   assert.deepEqual(needRestart(running, readConfig({ ...next, BACKUP_EVERY: '1h' })), []);
   assert.deepEqual(needRestart(running, readConfig({ ...next, HOST: '127.0.0.2' })), ['HOST']);
+  const withBackups = (BACKUP_KEEP: string) => readConfig({ BACKUP_DIR: '/b', BACKUP_KEEP });
+  assert.deepEqual(needRestart(withBackups('7'), withBackups('8')), ['BACKUP_KEEP']);
 });
 
 test('white space around a setting is ignored, as a line of a Windows file or a copied value has it', (t) => {

@@ -21,17 +21,6 @@ async function opened(t: TestContext, { port }: Running, secret: string) {
   return response;
 }
 
-test('a stream without changes has a comment every 15 seconds', { timeout: 60_000 }, async (t) => {
-  const service = await serve(t);
-  const stream = await opened(t, service, service.secret);
-  let text = '';
-  for await (const chunk of stream.setEncoding('utf8')) {
-    text += chunk;
-    if (text.endsWith(':\n\n')) break;
-  }
-  assert.match(text, /^retry: 1000\nid: \S+\n\n:\n\n$/);
-});
-
 test('a stream beyond the limit of a node is 503', {
   timeout: 90_000,
 }, async (t) => {

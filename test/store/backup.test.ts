@@ -86,6 +86,19 @@ test('a backup names what an interrupted one has left, and needs its folder', as
   assert.equal(fs.existsSync(join(folder, 'unmounted')), false);
 });
 
+test('as many automatic backups are kept as are asked for, the latest', async (t) => {
+  const url = await ENGINES[0]!.newDatabase(t);
+  await open(t, url, 'service');
+  const folder = temporaryFolder(t);
+  const made: string[] = [];
+  for (let count = 0; count < 5; count += 1) {
+    const rotation = { folder, everyMs: 1, keep: 3 };
+    made.push((await databaseAt(url).file!.rotateBackups(rotation)).latest!.file);
+  }
+  const kept = fs.readdirSync(folder).filter((name) => name.endsWith('.db'));
+  assert.deepEqual(kept.map((name) => join(folder, name)).sort(), made.slice(-3));
+});
+
 /** Makes a store at `path` with an order, and a backup of it in `folder` as a service does. */
 async function servedOnce(path: string, folder: string) {
   const database = databaseAt(`sqlite:${path}`);

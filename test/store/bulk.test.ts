@@ -75,6 +75,13 @@ testStore('an atomic command changes all orders or none', async (_t, store) => {
   assert.deepEqual(resultsOf(done), ['cancelled', 'cancelled']);
   assert.equal(later!.refusal, 'orders_not_changed');
   assert.deepEqual((await store.status()).orders, { pending: 1n, shipped: 0n, cancelled: 2n });
+  await place(store, 4n);
+  await store.apply([{ type: 'ship', id: 3n }]);
+  const ships = [3n, 4n].map((id) => ({ type: 'ship', id }) as const);
+  const [unchanged] = await store.apply([{ type: 'bulk', changes: ships, isAtomic: true }]);
+  assert.deepEqual(unchanged, {
+    ...{ refusal: 'orders_not_changed', results: ['unchanged', 'shipped'] },
+  });
 });
 
 testStore(
@@ -109,7 +116,8 @@ for (const { name, newDatabase } of ENGINES) {
   test(`${name}: a command with an idempotency key has the same results again, for three days`, async (t) => {
     const url = await newDatabase(t);
     const store = await open(t, url);
-    await place(store, 1n, 2n, 3n);
+    await place(store, 1n, 2n, 3n, 4n);
+    const age = (ms: number) => queryDatabase(url, `UPDATE changed_all SET at = at - ${ms}`);
     const command = cancelAll([1n, 9n], named('k'));
     const [first, inBatch] = await store.apply([command, command]);
     assert.deepEqual(first, {
@@ -121,17 +129,26 @@ for (const { name, newDatabase } of ENGINES) {
     assert.deepEqual(inBatch, again);
     const { revision } = await store.status();
     assert.deepEqual(await store.apply([command]), [again]);
+    // What has changed nothing is tried again.
+    const nothing = cancelAll([1n, 9n], named('nothing'));
+    const unchanged = {
+      ...{ results: ['order_already_cancelled', 'order_not_found'], isReplay: false },
+      retryAt: undefined,
+    };
+    assert.deepEqual(await store.apply([nothing, nothing]), [unchanged, unchanged]);
     assert.equal((await store.status()).revision, revision);
     const [reused] = await store.apply([cancelAll([2n], named('k', 'other'))]);
     assert.deepEqual(reused, { refusal: 'idempotency_key_reused' });
     const byAnother = { by: 'key_b', idempotencyKey: 'k', digest: 'other' };
     const [own] = await store.apply([cancelAll([2n], { repeatable: byAnother })]);
     assert.deepEqual(resultsOf(own), ['cancelled']);
-    await queryDatabase(url, `UPDATE changed_all SET at = at - ${72 * HOUR_MS + 1}`);
-    await store.apply([cancelAll([3n], named('later'))]);
-    assert.deepEqual(await queryDatabase(url, 'SELECT idempotency_key FROM changed_all'), [
-      ['later'],
-    ]);
+    await age(72 * HOUR_MS - 60_000);
+    await store.apply([cancelAll([3n], named('young'))]);
+    assert.deepEqual(await store.apply([command]), [again]);
+    await age(60_001);
+    await store.apply([cancelAll([4n], named('later'))]);
+    const kept = await queryDatabase(url, 'SELECT idempotency_key FROM changed_all ORDER BY 1');
+    assert.deepEqual(kept, [['later'], ['young']]);
     const { problems, heads } = await databaseAt(url).check();
     assert.deepEqual([...problems, ...heads!.problems], []);
   });

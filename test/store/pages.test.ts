@@ -351,6 +351,35 @@ function firstState(
   return { ...placed.order, revision, updatedAt: at, placedAt: at };
 }
 
+testStore(
+  '"from" includes its time and "before" does not, whatever the orders are sorted by',
+  async (_t, store) => {
+    for (const id of [1n, 2n, 3n]) {
+      // Each has times of its own.
+      for (const since = Date.now(); Date.now() === since; ) await nextTurn();
+      const order = { id, status: 'pending', shipDate: Number(id), reference: `a${id}` } as const;
+      await store.apply([place(order)]);
+    }
+    const { placedAt, updatedAt } = (await store.orders([2n]))[0]!;
+    for (const [time, at] of Object.entries({
+      shipDate: 2,
+      placed: placedAt,
+      updated: updatedAt,
+    })) {
+      for (const [bound, expected] of Object.entries({ From: [2n, 3n], Before: [1n] })) {
+        const filter = { [`${time}${bound}`]: at };
+        assert.equal((await store.count(filter)).orders.pending, BigInt(expected.length));
+        for (const sort of SORTS) {
+          const ofAll = { referencePrefix: 'a', ...filter };
+          const query = { filter: ofAll, sort, isDescending: false, limit: 9 };
+          const ids = (await store.page(query)).orders.map((order) => order.id);
+          assert.deepEqual(ids, expected, `${time}${bound} by ${sort}`);
+        }
+      }
+    }
+  },
+);
+
 testStore('counts and their position are of one state, even during writes', async (_t, store) => {
   let isDone = false;
   const writing = (async () => {

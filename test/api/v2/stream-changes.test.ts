@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { digestOf, newSecret } from '../../../src/domain/api-key.ts';
-import { MAX_STREAMS_PER_KEY } from '../../../src/http/limits.ts';
+import { STREAM_END_MS, STREAM_KEYS_CHECKED_MS } from '../../../src/http/limits.ts';
 import type { ChangePage, FeedStart } from '../../../src/store/feed.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
 import { pending, place, startService, testService } from '../../http/harness.ts';
@@ -108,16 +109,33 @@ test('a path is a page or a stream, whatever Accept says', async (t) => {
   }
 });
 
-testService('a key that is revoked ends its streams, and no others', async (t) => {
-  const service = await startService(t);
+testService('a key that is revoked ends all its streams at once, and no others', async (t) => {
+  let [isRevoked, checks] = [false, 0];
+  const held = Promise.withResolvers<'a further check'>();
+  const service = await startService(t, {}, (store) => ({
+    ...store,
+    // A check may have begun before the revocation; the next one must end what is left.
+    keys: async (digests) => {
+      if (isRevoked && ++checks > 1) await held.promise;
+      return store.keys(digests);
+    },
+  }));
   const secret = await service.newKey({});
-  const [doomed, other] = [
-    await openStream(t, { ...service, secret }),
-    await openStream(t, service),
-  ];
+  const doomed: Stream[] = [];
+  for (let count = 0; count < 4; count += 1) {
+    doomed.push(await openStream(t, { ...service, secret }));
+  }
+  const other = await openStream(t, service);
   const { id } = (await service.store.keys()).find((key) => key.id !== service.key.id)!;
   await service.store.apply([{ type: 'revokeKey', id }]);
-  assert.deepEqual(await doomed.take(1), []);
+  isRevoked = true;
+  const giveUp = setTimeout(() => held.resolve('a further check'), 10_000);
+  const ended = Promise.all(doomed.map((stream) => stream.take(1)));
+  assert.deepEqual(await Promise.race([ended, held.promise]), [[], [], [], []]);
+  clearTimeout(giveUp);
+  held.resolve('a further check');
+  // Within a second.
+  assert.ok(STREAM_KEYS_CHECKED_MS + STREAM_END_MS < 1_000);
   await place(service.store, pending(1n));
   assert.deepEqual(briefly(await other.take(1)), ['placed 1']);
 });
@@ -125,8 +143,7 @@ testService('a key that is revoked ends its streams, and no others', async (t) =
 test('the streams of a key are bounded', async (t) => {
   const service = await startService(t);
   const streams: Stream[] = [];
-  for (let count = 0; count < MAX_STREAMS_PER_KEY; count += 1)
-    streams.push(await openStream(t, service));
+  for (let count = 0; count < 100; count += 1) streams.push(await openStream(t, service));
   const refused = await openStream(t, service);
   assert.equal(refused.response.status, 429);
   assert.equal(refused.response.headers.get('retry-after'), '1');
@@ -144,11 +161,22 @@ test('the streams of a key are bounded', async (t) => {
 
 test('shutdown ends streams gracefully', async (t) => {
   const service = await startService(t);
-  const stream = await openStream(t, service);
+  const streams = [await openStream(t, service), await openStream(t, service)];
   await place(service.store, pending(1n));
-  await stream.take(1);
+  for (const stream of streams) await stream.take(1);
   const closed = service.server.close();
-  assert.deepEqual(await stream.take(1), []);
+  for (const stream of streams) assert.deepEqual(await stream.take(1), []);
+  await closed;
+});
+
+test('a stream without changes has a comment every 15 seconds', async (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const service = await startService(t);
+  const { response } = await openStream(t, service, '?after=now');
+  t.mock.timers.tick(60_000);
+  t.mock.timers.reset();
+  const closed = service.server.close();
+  assert.match(await response.text(), /^retry: 1000\nid: \S+\n\n(?::\n\n){4}$/);
   await closed;
 });
 
@@ -365,6 +393,27 @@ test('a stream whose client has left or got a 503 is not read for any more', asy
   const stream = await openStream(t, service, '?after=now');
   assert.deepEqual(reads, ['start', 'now']);
   stream.close();
+});
+
+test('for a client that does not read, a stream buffers 256 KiB and a page', async (t) => {
+  const service = await startService(t);
+  const socket = connect(service.port, '127.0.0.1');
+  t.after(() => socket.destroy());
+  const request = `GET ${STREAM}?after=now HTTP/1.1\r\nHost: x\r\n`;
+  socket.write(`${request}Authorization: Bearer ${service.secret}\r\n\r\n`);
+  await once(socket, 'readable');
+  const other = await openStream(t, service, '?after=now');
+  // More than the buffers of both sockets: 12 MB, of which a page has 1.5.
+  const reference = '\u{10ffff}'.repeat(255);
+  for (let first = 1; first < 4_000; first += 500) {
+    const orders = Array.from({ length: 500 }, (_, index) => pending(BigInt(first + index)));
+    await place(service.store, ...orders.map((order) => ({ ...order, reference })));
+    // Each page is new when it is sent.
+    await other.take(500);
+  }
+  const text = await service.metrics.registry.metrics();
+  const waiting = Number(/^store_orders_stream_backlog_bytes (\d+)$/m.exec(text)![1]);
+  assert.ok(waiting > 0 && waiting < 2_500_000, `${waiting} bytes`);
 });
 
 test('keys are checked, too, while live streams catch up with the store', async (t) => {

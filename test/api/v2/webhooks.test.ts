@@ -264,7 +264,12 @@ testService(
     );
     const { webhook, secret } = await created({ url: receiver.url });
     secrets.push(secret);
+    const { mock } = t.mock.method(AbortSignal, 'timeout');
     const first = await call('POST', `/${webhook.id}/test`);
+    assert.deepEqual(
+      mock.calls.map(({ arguments: [ms] }) => ms),
+      [8_000],
+    );
     assert.deepEqual([first.value.accepted, first.value.status], [true, 204]);
     const other = await service.newKey({ scopes: ['webhooks:manage'] });
     const second = await call('POST', `/${webhook.id}/test`, undefined, other);

@@ -1,15 +1,14 @@
-/** A fault of one place, which the tests of its area must find. */
+/** A small fault in the source, at the edge of a rule, which the ordinary tests must find. */
 export interface SmallFault {
-  /** In lower case, with hyphens. */
   readonly name: string;
   /** The sentence of the contract or of a guide that it breaks, shortened. */
   readonly breaks: string;
-  /** Where it is planted, relative to the project. */
+  /** The file that it is planted in, from the root of the project. */
   readonly file: string;
-  /** The text of the file that is replaced; it occurs there once. */
+  /** Occurs once in the file. */
   readonly text: string;
-  /** What it is replaced by. */
+  /** Replaces `text`. */
   readonly fault: string;
-  /** Words for `npm test -- WORD…`, which choose the test files that find it. */
+  /** Words for `npm test -- WORD…` that select the files that must find it, and few others. */
   readonly tests: readonly string[];
 }
