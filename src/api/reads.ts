@@ -6,6 +6,9 @@ import { StoreUnavailable } from '../store/store.ts';
 
 /** Reads of one key that wait, and for how long. Longer, and too little of the time of the request would be left. */
 const WAITING = { maxWaiting: 500, waitMs: 1_000 };
+/** Pages, and counts, that are read at a time, and those of one key. */
+export const MAX_PAGES = { max: 8, maxOfOne: 2, ...WAITING };
+export const MAX_COUNTS = { max: 4, maxOfOne: 1, ...WAITING };
 
 /** A page, of orders, changes or webhooks; or a count of orders or changes. */
 export type ReadKind = 'page' | 'count';
@@ -16,8 +19,8 @@ export type ReadKind = 'page' | 'count';
  */
 export class Reads {
   readonly #limits = {
-    page: new FairLimit({ max: 8, maxOfOne: 2, ...WAITING }, refusalOf),
-    count: new FairLimit({ max: 4, maxOfOne: 1, ...WAITING }, refusalOf),
+    page: new FairLimit(MAX_PAGES, refusalOf),
+    count: new FairLimit(MAX_COUNTS, refusalOf),
   };
 
   /**

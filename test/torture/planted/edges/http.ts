@@ -142,8 +142,8 @@ export const HTTP_FAULTS: readonly SmallFault[] = [
     name: 'retry-after-only-of-the-store',
     breaks: 'Each 503 has Retry-After, except webhooks_unavailable.',
     file: 'src/http/error-records.ts',
-    text: "ERRORS[refusal][0] === 503 || refusal === 'stream_limit_reached'",
-    fault: "refusal === 'store_unavailable' || refusal === 'stream_limit_reached'",
+    text: 'ERRORS[refusal][0] === 503 || LIMITED_PER_NODE.includes(refusal)',
+    fault: "refusal === 'store_unavailable' || LIMITED_PER_NODE.includes(refusal)",
     tests: ['http/protocol'],
   },
   {
