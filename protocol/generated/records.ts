@@ -41,7 +41,14 @@ export interface OrderRecord {
   /** A pending order can become shipped or cancelled; no operation of this version changes a shipped or cancelled order. Clients must expect further values. */
   readonly status: 'pending' | 'shipped' | 'cancelled' | (string & {});
   /** Why the order was cancelled; clients must expect other values. */
-  readonly reason?: 'customer_request' | 'out_of_stock' | 'pet_unavailable' | 'duplicate' | 'payment_failed' | 'other' | (string & {});
+  readonly reason?:
+    | 'customer_request'
+    | 'out_of_stock'
+    | 'pet_unavailable'
+    | 'duplicate'
+    | 'payment_failed'
+    | 'other'
+    | (string & {});
   /** The carrier's number of the shipment. */
   readonly trackingNumber?: string;
   /** When the store recorded the order. */
@@ -81,7 +88,14 @@ export interface ShipDetails {
 }
 
 /** Why the order is cancelled: one of the examples where it fits, otherwise a word of your own. It is part of the history of the store, and no operation erases it: nothing about persons. */
-export type Reason = 'customer_request' | 'out_of_stock' | 'pet_unavailable' | 'duplicate' | 'payment_failed' | 'other' | (string & {});
+export type Reason =
+  | 'customer_request'
+  | 'out_of_stock'
+  | 'pet_unavailable'
+  | 'duplicate'
+  | 'payment_failed'
+  | 'other'
+  | (string & {});
 
 /** The carrier's number of the shipment. It is part of the history of the store, and no operation erases it. */
 export type TrackingNumber = string;
@@ -165,7 +179,7 @@ export interface OrderHistory {
   /** The name that the integrator has given the order; no operation of this version changes it. */
   readonly reference?: string;
   /** Oldest first. */
-  readonly events: readonly ({
+  readonly events: readonly {
     /** What happened. Clients must expect further values. */
     readonly type: 'placed' | 'cancelled' | 'shipped' | (string & {});
     /** When the store recorded it. */
@@ -180,7 +194,7 @@ export interface OrderHistory {
     readonly by?: string;
     /** The name of the API key, as the operators have given it; only for keys with `changes:read`. */
     readonly byName?: string;
-  })[];
+  }[];
   /** The cursor of the next page; absent on the last page. */
   readonly next?: string;
 }
@@ -278,7 +292,7 @@ operators. If true, clients that keep an exact copy must handle 410 `changes_gon
 /** The number of placed, cancelled and shipped orders in each period. */
 export interface Activity {
   /** One for each two consecutive boundaries. */
-  readonly periods: readonly ({
+  readonly periods: readonly {
     /** Start of the period, inclusive. */
     readonly from: string;
     /** End of the period, exclusive. */
@@ -289,9 +303,9 @@ export interface Activity {
     readonly cancelled: bigint;
     /** Orders that were shipped. */
     readonly shipped: bigint;
-  })[];
+  }[];
   /** The counts of all periods together, by the key that made the changes; those with most changes first. */
-  readonly byKey: readonly ({
+  readonly byKey: readonly {
     /** The id of the API key; absent for the operators of the store. */
     readonly by?: string;
     /** The name of the API key, as the operators have given it. */
@@ -302,7 +316,7 @@ export interface Activity {
     readonly cancelled: bigint;
     /** Orders that it shipped. */
     readonly shipped: bigint;
-  })[];
+  }[];
   /** The cursor to continue the count; absent when all events are counted. */
   readonly next?: string;
   /** The revision of the store up to which changes are counted. */
@@ -320,7 +334,16 @@ export interface Key {
   /** Where it is valid. Clients must expect further values. */
   readonly environment: 'production' | 'staging' | (string & {});
   /** What it may do. Clients must expect further values. */
-  readonly scopes: readonly ('orders:read' | 'orders:place' | 'orders:cancel' | 'orders:ship' | 'changes:read' | 'webhooks:manage' | 'webhooks:manage-all' | (string & {}))[];
+  readonly scopes: readonly (
+    | 'orders:read'
+    | 'orders:place'
+    | 'orders:cancel'
+    | 'orders:ship'
+    | 'changes:read'
+    | 'webhooks:manage'
+    | 'webhooks:manage-all'
+    | (string & {})
+  )[];
   /** How many orders it may cancel in any hour; absent without a limit. */
   readonly cancelsPerHour?: bigint;
   /** How many orders it may place in any hour; absent without a limit. */
@@ -450,7 +473,7 @@ export interface ErrorRecord {
 a lost response, this is the result of the first request. */
   readonly order?: OrderRecord;
   /** The problems of the request, up to 100; only in a 400, and a 409 `orders_not_changed`. */
-  readonly errors?: readonly ({
+  readonly errors?: readonly {
     /** The name of a parameter or header. */
     readonly parameter?: string;
     /** A JSON pointer (RFC 6901) into the body; a long one is cut. */
@@ -461,7 +484,7 @@ a lost response, this is the result of the first request. */
     readonly code?: string;
     /** A description of the problem. */
     readonly detail: string;
-  })[];
+  }[];
 }
 
 /** The error codes of this release of the contracts; a service may send others. */

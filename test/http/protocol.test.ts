@@ -184,8 +184,9 @@ test('requests are counted by operation and status', async (t) => {
 test('refusals that repeating resolves have Retry-After, and no others', () => {
   const isRetried = (refusal: (typeof REFUSALS)[number]) =>
     errorResponse(refusal).headers.includes('retry-after');
-  // That of cancel_limit_reached depends on the key.
+  // Those of cancel_limit_reached and place_limit_reached depend on the key.
   assert.deepEqual(REFUSALS.filter(isRetried), [
+    'read_limit_reached',
     ...['store_unavailable', 'list_not_read', 'too_many_tests'],
     ...['too_many_streams', 'stream_limit_reached'],
   ]);
