@@ -20,6 +20,7 @@ const STYLES = [
 ].map((name) => `console/styles/${name}.css`);
 /** The script; a clone has only its sources, and makes it of them. */
 const SCRIPT = 'console/browser/main.js';
+const RELAY = 'console/relay.js';
 
 /** What the page has to know before a key is given. */
 interface Shown {
@@ -51,7 +52,9 @@ export function addConsole(
       make: async () => script ?? (await import('./bundle.ts')).bundle(),
     },
   ];
-  addFiles(router, files, securityHeaders(['lit-html']));
+  // At one address, by which browsers know it.
+  files.push({ path: `${PATH}/relay.js`, type: 'text/javascript', make: () => asset(RELAY) });
+  addFiles(router, files, securityHeaders(['lit-html', 'relay']));
 }
 
 /** The texts of what the script is made from. */

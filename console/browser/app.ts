@@ -24,11 +24,12 @@ import { isOnlyReference, viewOfReference } from './list/search.ts';
 import { selectCurrent, toggle, toggleAll } from './list/selection.ts';
 import { closePopover, fieldOf, viewActions } from './list/view-actions.ts';
 import { readDetails, showDetails } from './order/details.ts';
+import { OtherTabs } from './other-tabs.ts';
 import { page } from './page-view.ts';
 import { Placing } from './placing/placing.ts';
 import { printSelected } from './printing/printing.ts';
 import { Screen } from './screen.ts';
-import { forgetKey, isSignedOut, keyIn, OtherTabs, signIn } from './sign-in.ts';
+import { isSignedOut, keyIn, signIn } from './sign-in.ts';
 import { initialState, type State } from './state.ts';
 import { changeWebhook, readWebhooks } from './webhooks/watched-webhooks.ts';
 
@@ -74,7 +75,7 @@ export class App {
       placeAgain: (order) => this.#placing.open(order),
     });
     this.#actions = this.#actionsOf();
-    this.#tabs = new OtherTabs(() => this.#signOut('You signed out in another tab.'));
+    this.#tabs = new OtherTabs(root, () => this.#signOut('You signed out in another tab.'));
   }
 
   async start(): Promise<void> {
@@ -269,6 +270,8 @@ export class App {
       const asked = screen.state.view;
       const keyed = { apiKey: key, root: this.#root };
       const { session, firstPage } = await signIn(keyed, orderQuery(asked), ending);
+      ending.signal.throwIfAborted();
+      this.#tabs.keep(key);
       screen.change((state) =>
         Object.assign(state, { session, isSigningIn: false, isResuming: false }),
       );
@@ -289,7 +292,7 @@ export class App {
   }
 
   #signOut(signInProblem: string | undefined): void {
-    forgetKey();
+    this.#tabs.forget();
     clearTimeout(this.#resumeTimer);
     this.#signingIn?.abort();
     this.#signingIn = undefined;

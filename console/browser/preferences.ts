@@ -43,7 +43,8 @@ export function storedPreferences(): Preferences {
 }
 
 function isNamedView(each: Partial<NamedView> | null): each is NamedView {
-  return typeof each?.name === 'string' && typeof each.search === 'string';
+  // Anything else would be a link to elsewhere.
+  return typeof each?.name === 'string' && /^(?:\?|$)/.test(String(each.search));
 }
 
 export function storePreferences(preferences: Preferences): void {

@@ -43,7 +43,7 @@ export const DRAIN_FIRST_REQUEST_MS = 500;
 export const DRAIN_CHECK_INTERVAL_MS = 50;
 /** Maximum open streams of changes; 503 beyond it. */
 export const MAX_STREAMS = 2_000;
-/** Maximum open streams of one API key; 503 beyond it. */
+/** Maximum open streams of one API key; 429 beyond it. */
 export const MAX_STREAMS_PER_KEY = 100;
 /**
  * Maximum bytes that wait for the client of a stream; beyond it, the stream reads from the store again only after they have

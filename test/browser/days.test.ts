@@ -97,6 +97,9 @@ for (const zone of ZONES) {
     await page.getByRole('button', { name: '2 newer orders' }).click();
     await row(page, 13).waitFor();
     assert.deepEqual(await ids(page), ['13', '12', '3', '2']);
+    const download = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Export CSV' }).click();
+    assert.equal((await download).suggestedFilename(), `orders-${zone.day}.csv`);
   });
 
   test(`the last days, and those of the activity, are of the computer's time zone (${zone.zone})`, async (t) => {

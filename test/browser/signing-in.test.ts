@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Browser, Page, Route } from 'playwright-core';
 import { pending, place, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
-import { ids, row, signedIn, signIn } from './console-page.ts';
+import { ids, row, signedIn, signIn, signOut } from './console-page.ts';
 
 let browser: Browser;
 before(async () => {
@@ -35,7 +35,10 @@ test('an attempt to sign in that was given up does not replace the session of an
   const key = await holdKey(page);
   await page.reload();
   const late = await key.next();
-  await page.evaluate("new BroadcastChannel('store-orders').postMessage({ type: 'signed-out' })");
+  const another = await page.context().newPage();
+  await another.goto(page.url());
+  await row(another, 1).waitFor();
+  await signOut(another);
   await page.getByLabel('API key').waitFor();
   await key.end();
   await signIn(page, other);
@@ -104,4 +107,56 @@ test('what the key may not do is not offered', async (t) => {
       assert.equal(await page.locator('dialog.ask').count(), 0, key);
     }
   }
+});
+
+test('another page of the origin gets no key, and signs no tab out, whatever it sends, and to whatever address it changes', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 1).waitFor();
+  const foreign = await page.context().newPage();
+  await foreign.goto(`http://127.0.0.1:${service.port}/reference`);
+  await foreign.evaluate(`(async () => {
+    globalThis.received = [];
+    const keep = ({ data }) => received.push(data);
+    navigator.serviceWorker.addEventListener('message', keep);
+    navigator.serviceWorker.startMessages();
+    const channel = new BroadcastChannel('store-orders');
+    channel.addEventListener('message', keep);
+    history.pushState(null, '', '/console');
+    const registered = await navigator.serviceWorker.getRegistration('/console/relay.js');
+    for (const message of [{ type: 'asked' }, null, 'asked', { type: 'signed-out' }]) {
+      registered.active.postMessage(message);
+      channel.postMessage(message);
+    }
+  })()`);
+  // Its messages come after those, in the same order.
+  const another = await page.context().newPage();
+  await another.goto(page.url());
+  await row(another, 1).waitFor();
+  assert.deepEqual(await foreign.evaluate('received'), []);
+  await row(page, 1).waitFor();
+  assert.equal(await page.getByLabel('API key').count(), 0);
+});
+
+test('named views of another program are no links to elsewhere', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 1).waitFor();
+  const views = [
+    'javascript:alert(1)',
+    '//evil.example/',
+    'https://evil.example',
+    '?status=shipped',
+  ];
+  const stored = { views: views.map((search, index) => ({ name: `view ${index}`, search })) };
+  await page.evaluate(
+    `localStorage.setItem('store-orders-view', ${JSON.stringify(JSON.stringify(stored))})`,
+  );
+  await page.reload();
+  await row(page, 1).waitFor();
+  await page.getByRole('button', { name: 'Views', exact: true }).click();
+  await page.getByRole('link', { name: 'view 3' }).waitFor();
+  assert.equal(await page.locator('a[href*="evil"], a[href^="javascript"]').count(), 0);
 });

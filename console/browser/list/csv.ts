@@ -7,6 +7,7 @@ import type { Column } from '../preferences.ts';
 import type { Screen } from '../screen.ts';
 import { hiddenIn } from '../state.ts';
 import { matchingOrders } from './matching-orders.ts';
+import { dayText } from './range.ts';
 
 const FIELDS = [
   ...CSV_COLUMNS,
@@ -74,7 +75,7 @@ export function exportActivity({ state }: Screen): void {
 function download(parts: readonly BlobPart[], name: string): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([...parts], { type: 'text/csv' }));
-  link.download = `${name}-${now().toISOString().slice(0, 10)}.csv`;
+  link.download = `${name}-${dayText(now())}.csv`;
   link.click();
   // The browser reads the URL after this turn.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);

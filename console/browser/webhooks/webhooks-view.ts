@@ -1,7 +1,7 @@
 import type { Webhook } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
-import { ago, count } from '../format.ts';
+import { ago, clockTime, count } from '../format.ts';
 import { type IconName, icon } from '../icons.ts';
 import type { State } from '../state.ts';
 
@@ -65,8 +65,6 @@ function failureText({ lastFailure, nextAttemptAt }: Webhook) {
   const { at, status, problem } = lastFailure!;
   const answer = status === undefined ? problem : `status ${status}`;
   const next =
-    nextAttemptAt === undefined
-      ? ''
-      : `; repeated at ${new Date(nextAttemptAt).toLocaleTimeString()}`;
+    nextAttemptAt === undefined ? '' : `; repeated at ${clockTime(new Date(nextAttemptAt))}`;
   return `${ago(at)}${answer === undefined ? '' : `: ${answer}`}${next}`;
 }
