@@ -16,7 +16,13 @@ export const THREAD_FILES = Object.fromEntries(
 
 /** The files that the program reads, besides those that are made. */
 const READ = [
-  ...['contract/*.yaml', 'src/store/migrations/*', 'src/http/pages/base.css', 'console/styles/*', 'console/relay.js'],
+  ...[
+    'contract/*.yaml',
+    'src/store/migrations/*',
+    'src/http/pages/base.css',
+    'console/styles/*',
+    'console/relay.js',
+  ],
   ...['reference/reference.css', 'reference/browser/*.js', 'reference/guides/*'],
   ...['docs/errors.md', 'docs/contract-changelog.md'],
 ];
