@@ -1,7 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { asset } from '../../../assets.ts';
 import { printable } from '../../../domain/text.ts';
-import { StoreNotUsable } from '../../store.ts';
 import { allMigrations, MIGRATIONS_FOLDER, missingMigrations } from './schema.ts';
 
 /** Indexes that evaluate nothing, and refuse no row. An operator may add some. */
@@ -24,12 +23,6 @@ export function foreignObjects(db: DatabaseSync): string[] {
   return foreign
     .filter(({ object, sql }) => own.get(String(object)) !== sql)
     .map(({ object }) => `the schema has what no migration made: ${printable(String(object))}`);
-}
-
-/** @throws StoreNotUsable if there are any */
-export function expectNoForeignObjects(db: DatabaseSync): void {
-  const foreign = foreignObjects(db);
-  if (foreign.length > 0) throw new StoreNotUsable(foreign.join('\n  '));
 }
 
 /** What the first migrations make, as in sqlite_schema. */

@@ -2,6 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { asset, assetsIn } from '../../../assets.ts';
 import { olderSchema } from '../../expected-schema.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
+import { TABLES } from '../../tables/copied.ts';
 import { retryWhileBusy } from './connection.ts';
 
 /** "STOR": identifies files of this program, https://sqlite.org/pragma.html#pragma_application_id */
@@ -107,9 +108,9 @@ export function missingMigrations(db: DatabaseSync): string[] {
 }
 
 /** A view in the place of a table can have no end. */
+const OWN = [...TABLES.map(({ name }) => name), 'store', 'webhook_lease', 'restored'];
 const REPLACED = `SELECT name FROM sqlite_schema WHERE (type <> 'table' OR sql NOT LIKE 'CREATE TABLE %')
-  AND name IN ('store', 'orders', 'order_events', 'api_keys', 'audit', 'operator_revisions', 'placements', 'webhooks', 'imports', 'pets',
-    'changed_all', 'cancel_uses', 'place_uses', 'webhook_lease', 'restored')`;
+  AND name IN (${OWN.map((name) => `'${name}'`).join()})`;
 
 function pragma(db: DatabaseSync, name: string): bigint {
   return db.prepare(`PRAGMA ${name}`).get()?.[name] as bigint;
