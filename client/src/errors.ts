@@ -209,7 +209,7 @@ export class OrderChangedError extends ResponseError {
   override readonly name = 'OrderChangedError';
 }
 
-/** 429: the key has reached its limit of cancels; `retryAfterMs` is the time until the next cancel is possible. */
+/** 429: the key has reached a limit, which `code` names: of cancels, placements, streams, or reads at a time. `retryAfterMs` is the time to wait. */
 export class LimitError extends ResponseError {
   override readonly name = 'LimitError';
 }
