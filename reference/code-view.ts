@@ -13,7 +13,7 @@ const TOKENS = {
   Python:
     /(?<c>#.*$)|(?<s>"(?:[^"\\]|\\.)*")|(?<w>\b(?:import|from|with|as|for|in|def|return|and|any|True|False|None)\b)|(?<n>\b\d+\b)/gm,
 } as const;
-export type CodeLanguage = keyof typeof TOKENS;
+type CodeLanguage = keyof typeof TOKENS;
 
 /** Writes code with its strings, comments, words and numbers marked, and every character as it is. */
 export function codeView(text: string, language: CodeLanguage): Html {

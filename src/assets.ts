@@ -14,7 +14,7 @@ export function asset(path: string): string {
 }
 
 /** The same for a file that is not text. */
-export function assetBytes(path: string): Buffer {
+function assetBytes(path: string): Buffer {
   return isSea() ? Buffer.from(getAsset(path)) : readFileSync(fileAt(path));
 }
 

@@ -27,7 +27,7 @@ export function keyIn(text: string): string {
 }
 
 /** A new session, and the first page of its list, which is asked for together with the key. */
-export interface SignedIn {
+interface SignedIn {
   readonly session: Session;
   readonly firstPage: Promise<OrderPage>;
 }

@@ -33,7 +33,7 @@ export interface ApiKey {
 export const MAX_OVERLAP_MS = 365 * 86_400_000;
 
 /** A secret that was replaced. */
-export interface FormerSecret {
+interface FormerSecret {
   /** SHA-256, 32 bytes. */
   readonly digest: Uint8Array;
   /** When it ends. */

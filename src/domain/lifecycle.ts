@@ -6,13 +6,13 @@ export type OrderCommand =
   | CancelCommand
   | ShipCommand;
 
-export interface CancelCommand extends ChangeOrder {
+interface CancelCommand extends ChangeOrder {
   readonly type: 'cancel';
   /** See Order. */
   readonly reason?: string | undefined;
 }
 
-export interface ShipCommand extends ChangeOrder {
+interface ShipCommand extends ChangeOrder {
   readonly type: 'ship';
   /** The time of shipment in milliseconds since the epoch; defaults to the current time. */
   readonly at?: number | undefined;

@@ -137,7 +137,7 @@ function cancelTable(byKey: Activity['byKey'], actions: Actions) {
 }
 
 /** Returns the top of a scale with an integer half: 2, 4, 10, 20, 40, 100 and so on. */
-export function scaleOf(most: bigint): bigint {
+function scaleOf(most: bigint): bigint {
   for (let unit = 1n; ; unit *= 10n) {
     const top = [2n, 4n, 10n].map((each) => each * unit).find((each) => each >= most);
     if (top !== undefined) return top;

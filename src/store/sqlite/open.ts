@@ -180,7 +180,7 @@ function storeOf(
 }
 
 /** Returns the sizes of the database at `path`. @throws errors of the file system */
-export function sizesOf(path: string): StoreSizes {
+function sizesOf(path: string): StoreSizes {
   const file = realpathSync(path);
   const { bavail, bsize } = statfsSync(dirname(file));
   return {

@@ -49,7 +49,7 @@ function prepared(sql: string, values: readonly Value[]): QueryConfig {
   return { name, text: sql, values: [...values] };
 }
 
-export interface SessionOptions {
+interface SessionOptions {
   readonly limits: TimeLimits;
   /** Limit in milliseconds for connecting, and again for setting up the session. */
   readonly connectMs: number;

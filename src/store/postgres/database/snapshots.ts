@@ -6,7 +6,7 @@ import type { Session } from './session.ts';
 const MAX_NAMED = 5;
 
 /** Returns how many transactions the oldest snapshot of each kind of holder holds back; 0 without one. */
-export async function readHeldBack(session: Session): Promise<NonNullable<StoreSizes['heldBack']>> {
+async function readHeldBack(session: Session): Promise<NonNullable<StoreSizes['heldBack']>> {
   const held = new Map((await session.query(LARGEST)) as [string, bigint][]);
   const [sessions, prepared, slots] = SNAPSHOT_HOLDERS.map((kind) => Number(held.get(kind) ?? 0));
   return { session: sessions!, prepared_transaction: prepared!, replication_slot: slots! };
