@@ -11,6 +11,7 @@ const OTHERS = [
   'store',
   'feed',
   'client',
+  'listing',
   'http/connection',
   'cli',
   'volume',
