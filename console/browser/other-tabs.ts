@@ -20,7 +20,10 @@ export class OtherTabs {
   constructor(root: string, onSignedOut: () => void) {
     this.#relay = `${root}/console/relay.js`;
     const workers = navigator.serviceWorker as ServiceWorkerContainer | undefined;
-    workers?.addEventListener('message', ({ data }: MessageEvent<Message>) => {
+    workers?.addEventListener('message', ({ data, source }: MessageEvent<Message>) => {
+      // Another worker of this origin can send messages, too.
+      const sender = (source as ServiceWorker | null)?.scriptURL ?? '';
+      if (sender !== new URL(this.#relay, location.href).href) return;
       const key = sessionStorage.getItem(STORED);
       if (data.type === 'asked' && key !== null) void this.#send({ type: 'key', key });
       if (data.type === 'key') this.#onKey?.(data.key);

@@ -22,7 +22,10 @@ export class Allowance {
   /** In an hour. */
   readonly limit: number;
   readonly #now: number;
-  /** Uses within the hour before `now`, oldest first. */
+  /**
+   * Uses within the hour before `now`, oldest first. Those of the next hour count, too, since the clocks of nodes differ; later ones are of a clock that
+   * was wrong, and would lock the key out for as long.
+   */
   readonly #recent: readonly HourlyUse[];
   #used: number;
   /** What was taken from this allowance, to be stored. */
@@ -36,7 +39,7 @@ export class Allowance {
     this.limit = limit;
     this.#now = now;
     this.#recent = uses
-      .filter(({ second }) => second * 1000 + LIMIT_WINDOW_MS > now)
+      .filter(({ second }) => Math.abs(second * 1000 - now) < LIMIT_WINDOW_MS)
       .toSorted((a, b) => a.second - b.second);
     this.#used = this.#recent.reduce((sum, { count }) => sum + count, 0);
   }

@@ -28,6 +28,8 @@ interface AdminParts {
   readonly listState: () => string;
   /** Resolves to the head of the store; undefined while it is unavailable. */
   readonly head: () => Promise<Position | undefined>;
+  /** Names in the Host header for which the listener answers, besides those of every machine. */
+  readonly names: readonly string[];
   readonly logger: Logger;
 }
 
@@ -57,17 +59,27 @@ export function buildAdmin(parts: AdminParts): Admin {
   /** Open connections without a request, the one that has been idle for longest first. */
   const idle = new Set<Socket>();
   let open = 0;
-  let isOwn = isOwnHost([hostname()]);
+  const isOwn = isOwnHost(parts.names);
+  let hasWarned = false;
   const server = createServer(options, (request, response) => {
     idle.delete(request.socket);
     response.once('close', () => {
       if (!request.socket.destroyed) idle.add(request.socket);
     });
     const exchange = new Exchange(request, response, find);
-    if (isOwn(request.headers.host)) dispatch(exchange, fail);
-    else answerText(exchange, 421, NOT_OWN);
+    if (isOwn(request.headers.host)) {
+      dispatch(exchange, fail);
+      return;
+    }
+    if (!hasWarned)
+      parts.logger.warn({ host: request.headers.host?.slice(0, 100) }, NOT_OWN.trim());
+    hasWarned = true;
+    answerText(exchange, 421, NOT_OWN);
   });
   server.timeout = IDLE_TIMEOUT_MS;
+  // Pipelined requests would each have the metrics made.
+  server.maxRequestsPerSocket = 1;
+  server.on('dropRequest', (_, socket) => socket.destroy());
   server.on('connection', (socket) => {
     open += 1;
     idle.add(socket);
@@ -79,10 +91,7 @@ export function buildAdmin(parts: AdminParts): Admin {
     if (open > MAX_ADMIN_CONNECTIONS) idle.values().next().value?.destroy();
   });
   return {
-    listen: (address) => {
-      isOwn = isOwnHost([hostname(), address.host]);
-      return listen(server, address);
-    },
+    listen: (address) => listen(server, address),
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
@@ -93,21 +102,24 @@ export function buildAdmin(parts: AdminParts): Admin {
 }
 
 const NOT_OWN =
-  'this listener answers for IP addresses, names without a dot, the name of the machine, OPERATIONS_HOST, and names in .internal, .local, .localhost and .svc\n';
+  'this listener answers for IP addresses, names without a dot, names that begin with that of the machine, private domains such as .internal, and OPERATIONS_NAMES\n';
 /** Domains in which nobody can register a name. */
-const PRIVATE = /\.(?:internal|local|localhost|svc)\.?$/;
+const PRIVATE =
+  /\.(?:internal|local|localhost|svc|lan|home|corp|consul|home\.arpa|cluster\.local)\.?$/;
 
 /**
  * Returns a test of a Host header: a page on another host, whose name was made to resolve to this machine (DNS rebinding), must not read metrics.
- * @param own further names of this machine
+ * @param names further names of this listener, in lower case
  */
-function isOwnHost(own: readonly string[]): (host: string | undefined) => boolean {
+function isOwnHost(names: readonly string[]): (host: string | undefined) => boolean {
+  const [machine] = hostname().toLowerCase().split('.');
   return (host) => {
     // HTTP/1.0, which browsers do not send.
     if (host === undefined) return true;
     const name = host.replace(/:\d+$/, '').toLowerCase();
     const isAddress = name.startsWith('[') || isIP(name) !== 0;
-    return isAddress || !name.includes('.') || own.includes(name) || PRIVATE.test(name);
+    if (isAddress || !name.includes('.') || PRIVATE.test(name)) return true;
+    return name.startsWith(`${machine}.`) || names.includes(name.replace(/\.$/, ''));
   };
 }
 
@@ -126,8 +138,13 @@ function adminRoutes({ metrics, whyNotReady, database, listState, head }: AdminP
     if (position === undefined) answerText(exchange, 503, 'the store is unavailable\n');
     else answerText(exchange, 200, `${positionText(position)}\n`);
   });
+  /** Made once for all scrapes at a time. */
+  let making: Promise<string> | undefined;
   router.addPublic('/metrics', async (exchange) => {
-    answerText(exchange, 200, await metrics(), METRICS_TYPE);
+    making ??= metrics().finally(() => {
+      making = undefined;
+    });
+    answerText(exchange, 200, await making, METRICS_TYPE);
   });
   return router;
 }

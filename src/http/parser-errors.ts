@@ -10,7 +10,7 @@ import { MAX_URL_BYTES } from './limits.ts';
 import { type Cors, withCors } from './request/cors.ts';
 import { newRequestId, requestId } from './request/exchange.ts';
 import { commonHeaders } from './request/reply.ts';
-import { mayLogRefusal } from './request/request-log.ts';
+import { mayLogKeyless } from './request/request-log.ts';
 
 /** The error of Node's "clientError" event. */
 interface ClientError extends Error {
@@ -34,7 +34,7 @@ export function clientErrorListeners(
     const { status, code } = errorResponse(refusal);
     const reason = refusal === code ? parser : refusal;
     metrics.countRequest({ operation: 'none', version: 'none' }, String(status));
-    if (!mayLogRefusal(logger)) return;
+    if (!mayLogKeyless(logger)) return;
     logger.info({ requestId: id, status, code, reason }, 'rejected a malformed request');
   };
 

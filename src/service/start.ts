@@ -51,6 +51,7 @@ export async function start(config: Config, log: Log, options: StartOptions): Pr
     database,
     listState: () => service.listState,
     head: () => service.head(),
+    names: config.adminNames,
     logger,
   });
   const shutdown = handleSignals(config, log, { service, admin, read });

@@ -49,6 +49,8 @@ export interface RestoreOptions {
   readonly accept: (backup: Findings) => void;
   /** Whether the backup may be of another store than the one that it replaces. */
   readonly mayBeAnother: boolean;
+  /** Whether what no migration made is dropped in the restored store; otherwise such a backup is refused. */
+  readonly dropsForeign: boolean;
   /** Recorded in the restored store. */
   readonly action: Action;
 }

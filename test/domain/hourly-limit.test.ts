@@ -70,3 +70,11 @@ test('a limited key may cancel again at retryAt, and not before', () => {
   const limits = fc.integer({ min: 1, max: 4 });
   fc.assert(fc.property(limits, ago, fc.nat(4), property), { numRuns: 500 });
 });
+
+test('uses by a clock that was more than an hour ahead do not lock a key out', () => {
+  const now = 1_000_000_000_000;
+  const usesAt = (ms: number) => [{ second: secondOf(now + ms), count: 1 }];
+  assert.equal(new Allowance(1, usesAt(59 * 60_000), now).take(), false);
+  assert.equal(new Allowance(1, usesAt(61 * 60_000), now).take(), true);
+  assert.equal(new Allowance(1, usesAt(10 * 365 * 86_400_000), now).take(), true);
+});

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { mayLogRefusal } from '../../src/http/request/request-log.ts';
+import { mayLogKeyless } from '../../src/http/request/request-log.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { startService } from './harness.ts';
 
@@ -9,7 +9,7 @@ test('of the requests without a valid key a hundred a second are logged, and the
   const lines: string[] = [];
   const logger = createLogger('info', { write: (line) => lines.push(line) });
   const loggedOf = (count: number) =>
-    Array.from({ length: count }, () => mayLogRefusal(logger)).filter(Boolean).length;
+    Array.from({ length: count }, () => mayLogKeyless(logger)).filter(Boolean).length;
   assert.equal(loggedOf(150), 100);
   t.mock.timers.tick(1_000);
   const [line] = lines.map((text) => JSON.parse(text));

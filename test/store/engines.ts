@@ -161,6 +161,6 @@ export function restoreStore(
   return databaseAt(url).file!.restore(file, {
     accept,
     action: actionOf('restore', file),
-    mayBeAnother: false,
+    ...{ mayBeAnother: false, dropsForeign: false },
   });
 }

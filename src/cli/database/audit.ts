@@ -1,8 +1,14 @@
 import type { Command } from 'commander';
 import { toJson } from '../../../protocol/exact-json.ts';
+import { printable } from '../../domain/text.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { ACKNOWLEDGED, actionOf, operatorOf } from '../../store/audit.ts';
-import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
+import {
+  type DatabaseFlags,
+  databaseCommand,
+  databaseConfig,
+  withStore,
+} from '../command-database.ts';
 import {
   CommandFailed,
   naturalNumber,
@@ -31,18 +37,21 @@ export function auditCommand(): Command {
     .option('--ndjson', 'print NDJSON, oldest record first')
     .option(
       '--acknowledge',
-      'record that lost changes are dealt with, which doctor and metrics report until then',
+      'record that lost changes, and records or keys that were changed by hand, are dealt with, which are reported until then',
     )
     .action(audit);
 }
 
 async function acknowledge(flags: DatabaseFlags): Promise<void> {
+  const { database } = databaseConfig(flags);
+  const { audit: changes } = await database.check({ isSample: true, areRowsSampled: true });
   await withStore(flags, 'write', async (store) => {
     const losses = await store.history.losses();
-    if (losses.length === 0) throw new CommandFailed('there is nothing to acknowledge');
-    const what = losses.map(({ id }) => id).join(', ');
-    await store.apply([{ type: 'audit', action: actionOf(ACKNOWLEDGED, `records ${what}`) }]);
-    for (const { what: record } of losses) writeErr(`Acknowledged: ${record}.`);
+    const found = [...losses.map(({ what }) => what), ...changes];
+    if (found.length === 0) throw new CommandFailed('there is nothing to acknowledge');
+    const what = [...losses.map(({ id }) => `record ${id}`), ...changes].join('; ');
+    await store.apply([{ type: 'audit', action: actionOf(ACKNOWLEDGED, what) }]);
+    for (const each of found) writeErr(`Acknowledged: ${each}.`);
   });
 }
 
@@ -55,7 +64,9 @@ async function audit(flags: AuditFlags): Promise<void> {
     .map(({ at, ...rest }) => ({ at: formatTimestamp(at), ...rest }));
   if (flags.ndjson) {
     for (let from = 0; from < records.length; from += RECORDS_AT_ONCE) {
-      const lines = records.slice(from, from + RECORDS_AT_ONCE).map((each) => `${toJson(each)}\n`);
+      const lines = records
+        .slice(from, from + RECORDS_AT_ONCE)
+        .map((each) => `${printable(toJson(each))}\n`);
       await writeOut(lines.join(''));
     }
     return;

@@ -36,9 +36,10 @@ async function backup(file: string, flags: DatabaseFlags): Promise<void> {
   }
 }
 
-/** Returns lines for the operator: the head, to be kept, and the problems that a check found in the history. */
-export function historyLines({ revision, head, heads }: Findings): string[] {
-  const altered = heads?.problems ?? [];
+/** Returns lines for the operator: the head, to be kept, and what a check found that neither a backup nor a restore is refused for. */
+export function historyLines({ revision, head, heads, audit, foreign }: Findings): string[] {
+  const left = foreign.map((each) => `${each}; it is restored only --without-foreign-objects`);
+  const altered = [...(heads?.problems ?? []), ...audit, ...left];
   return [
     ...(head === undefined ? [] : [`Its head is ${positionText({ revision, head })}.`]),
     ...altered.map((problem) => `Warning: ${problem}.`),

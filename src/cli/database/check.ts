@@ -43,11 +43,12 @@ async function check(flags: CheckFlags): Promise<void> {
   const { schema, schemaDifferences, identity, environment, movedTo, revision, orders, ...found } =
     await database.check({ asked });
   const { head } = found;
-  const { foreign } = found;
+  const { foreign, audit } = found;
   const problems = [
     ...schemaDifferences,
     ...foreign,
     ...found.problems,
+    ...audit,
     ...(found.heads?.problems ?? []),
   ];
   if (asked !== undefined && found.heads?.hasAsked !== true) {

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { actionOf } from '../../store/audit.ts';
@@ -19,18 +19,21 @@ export function restoreCommand(): Command {
       '--another-store',
       'replace the database although it is of another store than the backup',
     )
+    .option(
+      '--without-foreign-objects',
+      'leave out triggers, views and indexes that the program did not make',
+    )
     .action(restore);
 }
 
 async function restore(
   file: string,
-  flags: DatabaseFlags & { anotherStore?: true },
+  flags: DatabaseFlags & { anotherStore?: true; withoutForeignObjects?: true },
 ): Promise<void> {
   const { database, environment } = databaseConfig(flags);
   // Other kinds of files, which can be read only once, are refused by the restore.
-  const compression = statSync(file, { throwIfNoEntry: false })?.isFile()
-    ? compressionOfFile(file)
-    : undefined;
+  const isFile = existsSync(file) && statSync(file).isFile();
+  const compression = isFile ? compressionOfFile(file) : undefined;
   if (compression !== undefined) {
     const { name, command } = compression;
     throw new CommandFailed(
@@ -47,6 +50,7 @@ async function restore(
       expectEnvironment(`sqlite:${resolve(file)}`, recorded, environment),
     action: actionOf('restore', file),
     mayBeAnother: flags.anotherStore === true,
+    dropsForeign: flags.withoutForeignObjects === true,
   });
   const { pending, shipped, cancelled } = findings.orders;
   writeErr(

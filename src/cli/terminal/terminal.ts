@@ -81,7 +81,9 @@ export async function writeSecret(
 
 /** Writes a value to stdout as JSON, indented by two spaces. */
 export async function writeJson(value: unknown): Promise<void> {
-  await writeOut(`${toJson(value, 2)}\n`);
+  // In JSON, such characters are within texts.
+  const lines = toJson(value, 2).split('\n').map(printable);
+  await writeOut(`${lines.join('\n')}\n`);
 }
 
 /** Writes a line to stderr; stdout is reserved for data. */

@@ -39,12 +39,12 @@ export function authentication(keyRing: KeyRing, fail: ErrorHandler): Authentica
         sendError(exchange, refusal);
         return;
       }
+      exchange.apiKey = key;
       const { scope } = exchange.route;
       if (scope !== undefined && !isAllowed(key, scope)) {
         sendReply(exchange, refuseScope(scope));
         return;
       }
-      exchange.apiKey = key;
       next(exchange);
     };
     const known = keyRing.recall(secret);

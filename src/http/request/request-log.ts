@@ -13,7 +13,7 @@ import type { Exchange } from './exchange.ts';
 /** Maximum characters of a path, and of X-Forwarded-For, that are logged. */
 const MAX_LOGGED = 200;
 /** Requests without a valid key that are logged in a second; of further ones only their number. */
-const REFUSALS_PER_SECOND = 100;
+const KEYLESS_PER_SECOND = 100;
 
 /** Logs and counts a request once, when its response has been sent or the connection is closed. */
 export function recordRequest(metrics: Metrics, logger: Logger, exchange: Exchange): void {
@@ -34,8 +34,7 @@ function logRequest(logger: Logger, exchange: Exchange, ms: number): void {
   const { id, request, response, path, keyId, refusal, client } = exchange;
   const level = response.statusCode >= 500 ? 'warn' : 'info';
   if (!logger.isLevelEnabled(level)) return;
-  const isRefused = exchange.apiKey === undefined && response.statusCode >= 400;
-  if (isRefused && !mayLogRefusal(logger)) return;
+  if (exchange.apiKey === undefined && !mayLogKeyless(logger)) return;
   const code = refusal === undefined ? undefined : errorResponse(refusal).code;
   logger[level](
     {
@@ -58,18 +57,18 @@ function logRequest(logger: Logger, exchange: Exchange, ms: number): void {
   );
 }
 
-let refusals = 0;
+let keyless = 0;
 
 /** Whether a request without a valid key is logged: clients that have none could fill the disk. */
-export function mayLogRefusal(logger: Logger): boolean {
-  refusals += 1;
-  if (refusals === 1) setTimeout(() => endSecond(logger), 1_000).unref();
-  return refusals <= REFUSALS_PER_SECOND;
+export function mayLogKeyless(logger: Logger): boolean {
+  keyless += 1;
+  if (keyless === 1) setTimeout(() => endSecond(logger), 1_000).unref();
+  return keyless <= KEYLESS_PER_SECOND;
 }
 
 function endSecond(logger: Logger): void {
-  const count = refusals - REFUSALS_PER_SECOND;
-  refusals = 0;
+  const count = keyless - KEYLESS_PER_SECOND;
+  keyless = 0;
   if (count > 0) logger.info({ count }, 'further requests without a valid key were not logged');
 }
 

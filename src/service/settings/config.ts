@@ -29,6 +29,8 @@ export interface Config {
   /** Milliseconds since the epoch. */
   readonly petLookup: { readonly deprecatedAt: number; readonly sunsetAt: number };
   readonly admin: { readonly host: string; readonly port: number };
+  /** Host names for which the admin listener answers, besides those of every machine. */
+  readonly adminNames: readonly string[];
   /** Whether other processes may listen on the same port (SO_REUSEPORT). */
   readonly reusePort: boolean;
   /** Whether the staff console is served. */
@@ -107,6 +109,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
     corsOrigins,
     petLookup,
     admin: { host: admin.host!, port: admin.port! },
+    adminNames: settings.read('OPERATIONS_NAMES') ?? [],
     reusePort: reusePort!,
     hasConsole,
     storeName,

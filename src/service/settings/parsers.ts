@@ -20,6 +20,11 @@ export function parseHost(text: string): string | undefined {
   return /^[0-9A-Za-z._:%-]+$/.test(text) ? text : undefined;
 }
 
+export function parseNames(text: string): readonly string[] | undefined {
+  const names = text.toLowerCase().split(',');
+  return names.every((name) => /^[0-9a-z._-]+$/.test(name)) ? names : undefined;
+}
+
 export function parsePort(text: string): number | undefined {
   return /^\d{1,5}$/.test(text) && Number(text) <= 65_535 ? Number(text) : undefined;
 }

@@ -15,6 +15,7 @@ import {
   parseDate,
   parseDuration,
   parseHost,
+  parseNames,
   parseOrigins,
   parsePort,
   parseSeconds,
@@ -134,6 +135,11 @@ export const SETTINGS = {
     parse: parsePort,
     expected: PORT_NUMBER,
     help: 'Port of the admin listener.',
+  }),
+  OPERATIONS_NAMES: setting({
+    parse: parseNames,
+    expected: 'host names, separated by commas',
+    help: 'Host names by which Prometheus, probes or a balancer reach the admin listener, besides IP addresses, names without a dot, names that begin with that of the machine, and private domains such as .internal. Requests for others are 421.',
   }),
   REUSE_PORT: setting({
     flag: '--reuse-port',

@@ -15,7 +15,7 @@ export async function recordAction(
   const keys = `${keysBefore ?? keysAfter} ${keysAfter}`;
   const [[latest] = []] = await session.query(SQL.latestId);
   const record = { ...action, id: (latest as bigint) + 1n, at: Date.now() };
-  const hash = hashAfter(await endOfChain(session), record, keys);
+  const hash = hashAfter(await endOfChain(session, action.command), record, keys);
   const { id, at, command, user, host, what } = record;
   await session.write(SQL.insert, [id, at, command, user, host, what, keys, hash]);
   await session.write(SQL.setHead, [hash]);

@@ -17,6 +17,8 @@ export interface Findings {
   readonly schemaDifferences: readonly string[];
   /** Triggers, rules, indexes and so on that no migration made: one line each. The service ignores them. */
   readonly foreign: readonly string[];
+  /** What was changed by hand of the audit records and API keys: one line each. Like an altered history, it refuses neither a backup nor a restore. */
+  readonly audit: readonly string[];
   /** Of the store, see StoreStatus; undefined if the schema is too old to have it. */
   readonly identity: string | undefined;
   /** Undefined if not recorded, or if the schema is too old to have it. */

@@ -30,9 +30,11 @@ export async function findUses(
 export async function recordUses(session: Session, batch: Batch): Promise<void> {
   const { now } = batch;
   for (const { by, action, count } of batch.taken()) {
-    const { deleteExpired, record } = SQL[action];
-    const expired = Math.floor((now - LIMIT_WINDOW_MS) / 1000);
-    await session.write(deleteExpired[session.engine], [by, expired]);
+    const { deleteOthers, record } = SQL[action];
+    const [from, to] = [now - LIMIT_WINDOW_MS, now + LIMIT_WINDOW_MS].map((at) =>
+      Math.floor(at / 1000),
+    );
+    await session.write(deleteOthers[session.engine], [by, from, to]);
     await session.write(record, [by, secondOf(now), count]);
   }
 }
@@ -42,7 +44,9 @@ const statements = (table: string) => ({
     (c) => `SELECT key_id, second, count FROM ${table}
     WHERE key_id${c} IN (SELECT value ->> 0 FROM json_array_elements($1::json))`,
   ),
-  deleteExpired: byText((c) => `DELETE FROM ${table} WHERE key_id${c} = $1 AND second <= $2`),
+  deleteOthers: byText(
+    (c) => `DELETE FROM ${table} WHERE key_id${c} = $1 AND (second <= $2 OR second > $3)`,
+  ),
   record: `INSERT INTO ${table} (key_id, second, count) VALUES ($1, $2, $3)
     ON CONFLICT (key_id, second) DO UPDATE SET count = ${table}.count + excluded.count`,
 });

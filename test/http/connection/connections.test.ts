@@ -269,6 +269,7 @@ async function startAdmin(t: TestContext) {
     database: '',
     listState: () => '',
     head: async () => undefined,
+    names: ['orders.example'],
     logger: createLogger('silent', { write: () => {} }),
   });
   const { port } = await admin.listen({ host: '127.0.0.1', port: 0 });
@@ -299,11 +300,27 @@ test('the admin listener answers for its own hosts only', async (t) => {
     sockets[0]!.write(livez(host));
     return statuses(await received(sockets[0]!))[0];
   };
-  const own = ['127.0.0.1', '127.0.0.1:8081', '[::1]:8081', 'localhost', 'store-orders:8081'];
-  for (const host of [...own, 'orders.shop.svc', 'node-1.internal', hostname()]) {
+  const machine = hostname().split('.')[0]!;
+  for (const host of [
+    ...['127.0.0.1', '127.0.0.1:8081', '[::1]:8081', 'localhost', 'store-orders:8081'],
+    ...['orders.shop.svc', 'node-1.internal', 'shop.lan', 'orders.service.consul'],
+    ...[machine, `${machine.toUpperCase()}.corp.example:8081`, 'orders.example', 'Orders.Example.'],
+  ]) {
     assert.equal(await statusFor(host), 200, host);
   }
   for (const host of ['evil.example', 'localhost.evil.example:8081', '127.0.0.1.evil.example']) {
     assert.equal(await statusFor(host), 421, host);
   }
+});
+
+test('the admin listener answers no pipelined requests', async (t) => {
+  const port = await startAdmin(t);
+  const { sockets, closed } = connections(port, 1);
+  let text = '';
+  sockets[0]!.on('data', (chunk) => {
+    text += chunk;
+  });
+  sockets[0]!.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(1_000));
+  await until('the end of the connection', () => closed.size === 1);
+  assert.ok(text.split('HTTP/1.1 ').length <= 2, text.slice(0, 1_000));
 });

@@ -25,7 +25,8 @@ export async function storeOf(config: Config): Promise<Finding[]> {
     }
     const checked = await database.check({ isSample: true, areRowsSampled: true });
     expectEnvironment(database.label, checked.environment, environment);
-    const findings = [...contentsOf(checked), ...historyOf(checked), ...schemaOf(checked)];
+    const findings = [...contentsOf(checked), ...historyOf(checked), ...auditOf(checked)];
+    findings.push(...schemaOf(checked));
     const { schema, schemaDifferences, problems, movedTo } = checked;
     const isSound =
       schema.has === schema.knows && schemaDifferences.length === 0 && problems.length === 0;
@@ -76,6 +77,12 @@ function historyOf({ revision, head, heads }: Findings): Finding[] {
   const advice =
     'run "store-orders check" for all of it; after a correction on purpose, "store-orders rechain"';
   return heads.problems.map((each) => warning('history', each, advice));
+}
+
+/** An operator may have changed records or keys on purpose. */
+function auditOf({ audit }: Findings): Finding[] {
+  const advice = 'find out by whom; if it was on purpose, run "store-orders audit --acknowledge"';
+  return audit.map((each) => warning('audit', each, advice));
 }
 
 function schemaOf({ schema: { has, knows }, schemaDifferences, foreign }: Findings): Finding[] {

@@ -60,6 +60,7 @@ export async function checkPostgres(url: string, options: StoreCheck = {}): Prom
       schema: schema!,
       schemaDifferences: differences,
       foreign,
+      audit,
       identity: text(identity),
       environment: text(environment) as Environment | undefined,
       movedTo: text(movedTo),
@@ -68,7 +69,7 @@ export async function checkPostgres(url: string, options: StoreCheck = {}): Prom
       head,
       heads,
       orders,
-      problems: [...problems, ...audit],
+      problems,
     };
   } finally {
     session.destroy();

@@ -1,6 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { asset } from '../../../assets.ts';
 import { printable } from '../../../domain/text.ts';
+import { TABLES } from '../../tables/copied.ts';
 import { allMigrations, MIGRATIONS_FOLDER, missingMigrations } from './schema.ts';
 
 /** Indexes that evaluate nothing, and refuse no row. An operator may add some. */
@@ -8,21 +9,52 @@ const PLAIN_INDEX = `s.type = 'index' AND NOT EXISTS (SELECT 1 FROM pragma_index
     WHERE i.name = s.name AND (i."unique" OR i.partial))
   AND NOT EXISTS (SELECT 1 FROM pragma_index_info(s.name) AS c WHERE c.name IS NULL)`;
 
-const OBJECTS = `SELECT s.type || ' ' || s.name AS object, s.sql FROM sqlite_schema AS s
-  WHERE s.type <> 'table' AND s.sql IS NOT NULL AND NOT (${PLAIN_INDEX}) ORDER BY object`;
+const OBJECTS = `SELECT s.type, s.name, s.sql FROM sqlite_schema AS s
+  WHERE s.sql IS NOT NULL AND NOT (${PLAIN_INDEX}) ORDER BY s.type DESC, s.name`;
+
+/** Tables of other programs that refer to tables of the store, whose rows cannot be deleted then. */
+const REFERENCES = `SELECT 'foreign key of' AS type, s.name FROM sqlite_schema AS s, pragma_foreign_key_list(s.name) AS f
+  WHERE s.type = 'table' AND f."table" IN (${TABLES.map(({ name }) => `'${name}'`).join()}) GROUP BY s.name`;
 
 /**
- * Returns the triggers, views and indexes of a store that the migrations did not make, such as "trigger t": they run, or refuse rows, when a later
- * statement writes. Reads only the schema, in which nothing can be hidden. `db` must return rows as objects.
+ * Returns the triggers, views, indexes and conditions of a store that the migrations did not make, such as "trigger t": they run, or refuse rows, when a
+ * later statement writes. Reads only the schema, in which nothing can be hidden. `db` must return rows as objects.
  * @throws StoreNotUsable if the file belongs to another program or a newer release
  */
 export function foreignObjects(db: DatabaseSync): string[] {
+  return foreignIn(db).map(
+    ({ type, name }) => `the schema has what no migration made: ${type} ${printable(name)}`,
+  );
+}
+
+const DROPPED = ['trigger', 'view', 'index'];
+
+/** Drops those that are objects of their own, before any other statement writes. */
+export function dropForeignObjects(db: DatabaseSync): void {
+  for (const { type, name } of foreignIn(db).filter(({ type: each }) => DROPPED.includes(each))) {
+    db.exec(`DROP ${type} IF EXISTS "${name.replaceAll('"', '""')}"`);
+  }
+}
+
+function foreignIn(db: DatabaseSync): { readonly type: string; readonly name: string }[] {
   const count = allMigrations().length - missingMigrations(db).length;
   const own = ownObjects(count);
-  const foreign = db.prepare(OBJECTS).all();
-  return foreign
-    .filter(({ object, sql }) => own.get(String(object)) !== sql)
-    .map(({ object }) => `the schema has what no migration made: ${printable(String(object))}`);
+  const found = db.prepare(OBJECTS).all() as { type: string; name: string; sql: string }[];
+  const references = db.prepare(REFERENCES).all() as { type: string; name: string }[];
+  const isForeign = ({ type, name, sql }: (typeof found)[number]) => {
+    const expected = own.get(`${type} ${name}`);
+    if (type !== 'table') return expected !== sql;
+    // Tables of other programs do not matter; the text of an own one differs between releases.
+    return expected !== undefined && conditionsOf(expected) !== conditionsOf(sql);
+  };
+  return [...found.filter(isForeign), ...references];
+}
+
+/** The conditions of a table: checks, references, collations, and columns that are computed. */
+function conditionsOf(sql: string): string {
+  const text = sql.replaceAll(/--.*$/gm, '').replaceAll(/\s+/g, ' ');
+  const found = text.match(/\b(?:CHECK|REFERENCES|COLLATE|GENERATED|AS ?\()[^,]*/gi) ?? [];
+  return found.map((each) => each.replaceAll(/[ )]/g, '').toLowerCase()).join();
 }
 
 /** What the first migrations make, as in sqlite_schema. */
@@ -33,7 +65,7 @@ function ownObjects(count: number): ReadonlyMap<string, string> {
       db.exec(asset(`${MIGRATIONS_FOLDER}/${name}`));
     }
     const rows = db.prepare(OBJECTS).all();
-    return new Map(rows.map(({ object, sql }) => [String(object), String(sql)]));
+    return new Map(rows.map(({ type, name, sql }) => [`${type} ${name}`, String(sql)]));
   } finally {
     db.close();
   }

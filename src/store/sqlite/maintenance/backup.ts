@@ -185,8 +185,8 @@ export function makeUsable(path: string): void {
   });
 }
 
-function changeDatabase(path: string, change: (db: DatabaseSync) => void): void {
-  const db = new DatabaseSync(resolve(path));
+export function changeDatabase(path: string, change: (db: DatabaseSync) => void): void {
+  const db = new DatabaseSync(resolve(path), { readBigInts: true });
   try {
     change(db);
   } finally {

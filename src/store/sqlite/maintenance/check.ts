@@ -82,6 +82,7 @@ async function findingsOf(db: DatabaseSync, options: StoreCheck): Promise<Findin
     schema,
     schemaDifferences: differences,
     foreign,
+    audit,
     identity: (store.identity ?? undefined) as string | undefined,
     environment: (store.environment ?? undefined) as Environment | undefined,
     movedTo: (store.moved_to ?? undefined) as string | undefined,
@@ -90,7 +91,7 @@ async function findingsOf(db: DatabaseSync, options: StoreCheck): Promise<Findin
     head,
     heads,
     orders,
-    problems: [...damage, ...problems, ...unlinked, ...unreadable, ...audit],
+    problems: [...damage, ...problems, ...unlinked, ...unreadable],
   };
 }
 

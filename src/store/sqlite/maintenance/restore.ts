@@ -21,10 +21,18 @@ import { StoreNotUsable } from '../../store.ts';
 import type { Findings } from '../../tables/consistency.ts';
 import { fileIdentity, readDatabase, syncToDisk } from '../database/connection.ts';
 import { isBusy, isCorrupt, openError, withOpenErrors } from '../database/errors.ts';
+import { dropForeignObjects } from '../database/foreign-objects.ts';
 import { expectOneName } from '../database/one-name.ts';
 import { LastGiven } from '../database/origin.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
-import { copySqlite, expectSound, makeUsable, timeForName, writeWhole } from './backup.ts';
+import {
+  changeDatabase,
+  copySqlite,
+  expectSound,
+  makeUsable,
+  timeForName,
+  writeWhole,
+} from './backup.ts';
 import { checkSqlite } from './check.ts';
 import { beginHistory, freeIdsOf } from './reserved-ids.ts';
 
@@ -37,10 +45,12 @@ import { beginHistory, freeIdsOf } from './reserved-ids.ts';
 export async function restoreSqlite(
   file: string,
   target: string,
-  { accept, action, mayBeAnother }: RestoreOptions,
+  { accept, action, mayBeAnother, dropsForeign }: RestoreOptions,
 ): Promise<Restored> {
   const source = await checkSqlite(file, { isSample: true });
-  expectSound(source, `${file} failed the check; nothing was restored`, source.foreign);
+  const refused = dropsForeign ? [] : source.foreign;
+  const hint = refused.length === 0 ? [] : ['to restore without it, use --without-foreign-objects'];
+  expectSound(source, `${file} failed the check; nothing was restored`, [...refused, ...hint]);
   accept(source);
   const expectReplaceable = (old: DatabaseSync) => refuseOtherStore(old, source, mayBeAnother);
   const wasThere = existsSync(target);
@@ -60,10 +70,10 @@ export async function restoreSqlite(
   await writeWhole(path, {
     write: async (partial) => {
       copySqlite(file, partial);
-      expectSound(
-        await checkSqlite(partial, { isSample: true }),
-        `the copy of ${file} failed the check; nothing was restored`,
-      );
+      changeDatabase(partial, dropForeignObjects);
+      const copied = await checkSqlite(partial, { isSample: true });
+      const summary = `the copy of ${file} failed the check; nothing was restored`;
+      expectSound(copied, summary, copied.foreign);
       makeUsable(partial);
       if (process.getuid?.() === 0) copyOwner(partial, wasThere ? path : dirname(resolve(path)));
       if (wasThere) chmodSync(partial, statSync(path).mode);
