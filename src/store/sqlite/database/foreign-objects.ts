@@ -13,8 +13,9 @@ const OBJECTS = `SELECT s.type, s.name, s.sql FROM sqlite_schema AS s
   WHERE s.sql IS NOT NULL AND NOT (${PLAIN_INDEX}) ORDER BY s.type DESC, s.name`;
 
 /** Tables of other programs that refer to tables of the store, whose rows cannot be deleted then. */
+const OWN_NAMES = TABLES.map(({ name }) => `'${name}'`).join();
 const REFERENCES = `SELECT 'foreign key of' AS type, s.name FROM sqlite_schema AS s, pragma_foreign_key_list(s.name) AS f
-  WHERE s.type = 'table' AND f."table" IN (${TABLES.map(({ name }) => `'${name}'`).join()}) GROUP BY s.name`;
+  WHERE s.type = 'table' AND s.name NOT IN (${OWN_NAMES}) AND f."table" IN (${OWN_NAMES}) GROUP BY s.name`;
 
 /**
  * Returns the triggers, views, indexes and conditions of a store that the migrations did not make, such as "trigger t": they run, or refuse rows, when a
