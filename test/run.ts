@@ -12,6 +12,8 @@ const OTHERS = [
   'feed',
   'client',
   'listing',
+  'service',
+  'telemetry',
   'http/connection',
   'cli',
   'volume',

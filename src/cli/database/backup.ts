@@ -38,7 +38,11 @@ async function backup(file: string, flags: DatabaseFlags): Promise<void> {
 
 /** Returns lines for the operator: the head, to be kept, and what a check found that neither a backup nor a restore is refused for. */
 export function historyLines({ revision, head, heads, audit, foreign }: Findings): string[] {
-  const left = foreign.map((each) => `${each}; it is restored only --without-foreign-objects`);
+  const left = foreign.map((each) =>
+    each.includes(': table ')
+      ? `${each}; restore refuses this file`
+      : `${each}; it is restored only --without-foreign-objects`,
+  );
   const altered = [...(heads?.problems ?? []), ...audit, ...left];
   return [
     ...(head === undefined ? [] : [`Its head is ${positionText({ revision, head })}.`]),

@@ -21,7 +21,7 @@ export function restoreCommand(): Command {
     )
     .option(
       '--without-foreign-objects',
-      'leave out triggers, views and indexes that the program did not make',
+      'leave out triggers, views, indexes, and tables that refer to those of the store, which the program did not make',
     )
     .action(restore);
 }

@@ -1,4 +1,4 @@
-import type { Action, AuditRecord } from '../audit.ts';
+import { ACKNOWLEDGED, type Action, type AuditRecord } from '../audit.ts';
 import { digestOfKeys, endOfChain, hashAfter } from './audit-chain.ts';
 import { jsonRows, type Row, type Session } from './session.ts';
 
@@ -13,8 +13,12 @@ export async function recordAction(
 ): Promise<bigint> {
   const keysAfter = await digestOfKeys(session);
   const keys = `${keysBefore ?? keysAfter} ${keysAfter}`;
+  if (action.command === ACKNOWLEDGED) await session.write(SQL.forgetDangling);
+  // A record that was deleted by hand, but is still named by a revision, does not give its id to another one.
   const [[latest] = []] = await session.query(SQL.latestId);
-  const record = { ...action, id: (latest as bigint) + 1n, at: Date.now() };
+  const [[named] = []] = await session.query(SQL.latestNamed);
+  const last = (latest as bigint) > (named as bigint) ? latest : named;
+  const record = { ...action, id: (last as bigint) + 1n, at: Date.now() };
   const hash = hashAfter(await endOfChain(session, action.command), record, keys);
   const { id, at, command, user, host, what } = record;
   await session.write(SQL.insert, [id, at, command, user, host, what, keys, hash]);
@@ -61,6 +65,9 @@ export const RECORD_COLUMNS = 'audit.id, at, command, os_user, host, what';
 
 const SQL = {
   latestId: 'SELECT coalesce(max(id), 0) FROM audit',
+  latestNamed: 'SELECT coalesce(max(audit_id), 0) FROM operator_revisions',
+  forgetDangling:
+    'DELETE FROM operator_revisions WHERE NOT EXISTS (SELECT 1 FROM audit WHERE audit.id = audit_id)',
   insert: `INSERT INTO audit (id, at, command, os_user, host, what, keys, hash)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
   setHead: 'UPDATE store SET audit_head = $1',

@@ -47,10 +47,14 @@ export async function requireStoreHere(session: Session): Promise<void> {
  * @throws StoreNotUsable
  */
 export async function expectRows(session: Session): Promise<void> {
-  const [[table] = []] = await session.query(SQL.emptyTable);
-  if (table == null) return;
+  const [[table, isBehind] = []] = await session.query(SQL.wholeness);
+  if (table == null && Number(isBehind ?? 0) === 0) return;
+  const wrong =
+    table == null
+      ? 'its events are of later revisions than its counters'
+      : `its table ${table} is empty, but its counters are not`;
   throw new StoreNotUsable(
-    `its table ${table} is empty, but its counters are not, as after a dump that was restored in part; restore it as a whole, and run "store-orders check"`,
+    `${wrong}, as after a dump that was restored in part, or into a store that was there; restore it as a whole, and run "store-orders check"`,
   );
 }
 
@@ -175,8 +179,10 @@ const SQL = {
       (only_row, identity, environment, revision, pending, shipped, cancelled, reserved_id, last_id, head, audit_head)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, (SELECT hash FROM audit ORDER BY id DESC LIMIT 1))`,
   movedTo: 'SELECT moved_to FROM store',
-  emptyTable: `SELECT CASE WHEN pending + shipped + cancelled > 0 AND NOT EXISTS (SELECT 1 FROM orders) THEN 'orders'
-      WHEN revision > 0 AND NOT EXISTS (SELECT 1 FROM order_events) THEN 'order_events' END FROM store`,
+  wholeness: `SELECT CASE WHEN pending + shipped + cancelled > 0 AND NOT EXISTS (SELECT 1 FROM orders) THEN 'orders'
+      WHEN revision > 0 AND NOT EXISTS (SELECT 1 FROM order_events) THEN 'order_events'
+      WHEN NOT EXISTS (SELECT 1 FROM webhook_lease) THEN 'webhook_lease' END,
+      EXISTS (SELECT 1 FROM order_events WHERE order_events.revision > store.revision) FROM store`,
   revision: 'SELECT revision FROM store',
   limitIds: 'UPDATE store SET last_id = $1',
   keepReserved: 'UPDATE store SET reserved_id = $1 WHERE reserved_id > last_id',

@@ -246,5 +246,12 @@ export async function missingMigrations(session: Session): Promise<string[]> {
         'use the newer release that created it',
     );
   }
+  // The first migration is recorded in the transaction that makes the tables.
+  const [[store] = []] = await session.query("SELECT to_regclass('store') IS NOT NULL");
+  if (applied.size === 0 && store === 1n) {
+    throw new StoreNotUsable(
+      'its table store_orders_migrations is empty, as after a dump that was restored in part; restore it as a whole',
+    );
+  }
   return MIGRATIONS.filter((name) => !applied.has(name));
 }

@@ -13,8 +13,9 @@ const OBJECTS = `SELECT s.type, s.name, s.sql FROM sqlite_schema AS s
   WHERE s.sql IS NOT NULL AND NOT (${PLAIN_INDEX}) ORDER BY s.type DESC, s.name`;
 
 /** Tables of other programs that refer to tables of the store, whose rows cannot be deleted then. */
+const REFERRING = 'foreign key of';
 const OWN_NAMES = TABLES.map(({ name }) => `'${name}'`).join();
-const REFERENCES = `SELECT 'foreign key of' AS type, s.name FROM sqlite_schema AS s, pragma_foreign_key_list(s.name) AS f
+const REFERENCES = `SELECT '${REFERRING}' AS type, s.name FROM sqlite_schema AS s, pragma_foreign_key_list(s.name) AS f
   WHERE s.type = 'table' AND s.name NOT IN (${OWN_NAMES}) AND f."table" IN (${OWN_NAMES}) GROUP BY s.name`;
 
 /**
@@ -28,12 +29,13 @@ export function foreignObjects(db: DatabaseSync): string[] {
   );
 }
 
-const DROPPED = ['trigger', 'view', 'index'];
-
-/** Drops those that are objects of their own, before any other statement writes. */
+/** Drops those that are objects of their own, and tables that refer to those of the store, before any other statement writes. */
 export function dropForeignObjects(db: DatabaseSync): void {
-  for (const { type, name } of foreignIn(db).filter(({ type: each }) => DROPPED.includes(each))) {
-    db.exec(`DROP ${type} IF EXISTS "${name.replaceAll('"', '""')}"`);
+  db.exec('PRAGMA foreign_keys = OFF');
+  for (const { type, name } of foreignIn(db)) {
+    const kind = type === REFERRING ? 'table' : type;
+    // A condition of an own table cannot be dropped.
+    if (type !== 'table') db.exec(`DROP ${kind} IF EXISTS "${name.replaceAll('"', '""')}"`);
   }
 }
 
