@@ -129,8 +129,8 @@ test('keys are created with scopes and a limit, and listed with them', async (t)
     ],
   );
   const table = await run(['keys', 'list', ...database]);
-  assert.match(table.stdout, /orders:read orders:cancel +25\n/);
-  assert.match(table.stdout, /all +any\n/);
+  assert.match(table.stdout, /orders:read orders:cancel +25 +any +none\n/);
+  assert.match(table.stdout, /all +any +any +none\n/);
 });
 
 test('a waiting command ends on SIGTERM even as process 1, as in a container', {
