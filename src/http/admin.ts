@@ -56,16 +56,13 @@ export function buildAdmin(parts: AdminParts): Admin {
     keepAliveTimeout: 0,
     insecureHTTPParser: false,
   };
-  /** Open connections without a request, the one that has been idle for longest first. */
+  /** Open connections that have sent no request yet, the oldest first. */
   const idle = new Set<Socket>();
   let open = 0;
   const isOwn = isOwnHost(parts.names);
   let hasWarned = false;
   const server = createServer(options, (request, response) => {
     idle.delete(request.socket);
-    response.once('close', () => {
-      if (!request.socket.destroyed) idle.add(request.socket);
-    });
     const exchange = new Exchange(request, response, find);
     if (isOwn(request.headers.host)) {
       dispatch(exchange, fail);

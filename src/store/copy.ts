@@ -10,7 +10,7 @@ import { compare } from './tables/consistency.ts';
 import { AUDIT, type MovedIds, type Source, TABLES, type Table } from './tables/copied.ts';
 import { HEADS_NOT_COMPUTED } from './tables/heads.ts';
 import { detailProblem } from './tables/orders.ts';
-import type { Column, Row } from './tables/session.ts';
+import { type Row, rowText } from './tables/session.ts';
 
 export interface CopyOptions {
   /**
@@ -197,18 +197,11 @@ async function digestOf(
     for await (const rows of from.rows(table)) {
       // Rows are written while the next ones are read and hashed.
       const handed = handOn(table, rows);
-      for (const row of rows) hash.update(`${row.map(cellText).join('\t')}\n`);
+      for (const row of rows) hash.update(rowText(row));
       await handed;
       done += rows.length;
       onProgress(done);
     }
   }
   return hash.digest('hex');
-}
-
-/** Formats a cell unambiguously: text is quoted, and its tabs and line feeds are escaped. */
-function cellText(cell: Column): string {
-  if (typeof cell === 'string') return JSON.stringify(cell);
-  if (cell instanceof Uint8Array) return Buffer.from(cell).toString('hex');
-  return String(cell);
 }

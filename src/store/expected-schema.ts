@@ -1,4 +1,5 @@
 import { asset } from '../assets.ts';
+import { printable } from '../domain/text.ts';
 import { type Engine, StoreNotUsable } from './store.ts';
 
 /** Differences that are listed; a foreign or broken schema can have any number. */
@@ -35,11 +36,23 @@ const FOREIGN = /^(?:trigger|rule|policy|constraint|check|unique|index) (\w+)/;
 export function foreignObjects(engine: Engine['name'], found: readonly string[]): string[] {
   const expected = expectedSchema(engine);
   const tables = new Set(expected.map(tableOf));
-  return found
-    .filter((line) => tables.has(FOREIGN.exec(line)?.[1] ?? '') && !PLAIN_INDEX.test(line))
-    .filter((line) => !expected.includes(line))
-    .map((line) => `the schema has what no migration made: ${line}`)
-    .slice(0, MAX_NAMED);
+  return foreignLines(
+    found
+      .filter((line) => tables.has(FOREIGN.exec(line)?.[1] ?? '') && !PLAIN_INDEX.test(line))
+      .filter((line) => !expected.includes(line)),
+  );
+}
+
+const FOREIGN_LINE = 'the schema has what no migration made:';
+
+/** Returns the lines of objects that no migration made, such as "trigger orders t". */
+export function foreignLines(objects: readonly string[]): string[] {
+  return objects.slice(0, MAX_NAMED).map((each) => `${FOREIGN_LINE} ${printable(each)}`);
+}
+
+/** Whether a store can be restored without the object of such a line: a condition of one of its own tables stays. */
+export function canBeLeftOut(line: string): boolean {
+  return !line.startsWith(`${FOREIGN_LINE} table `);
 }
 
 /** @throws StoreNotUsable if the schema lacks something. Columns that an operator has added are ignored. */

@@ -146,16 +146,16 @@ test('restore refuses a damaged backup, and replaces a damaged database', async 
   zeroMiddlePages(path);
   const found = await cli('check');
   assert.equal(found.code, 1);
-  assert.match(found.stderr, /the store failed the check|it is damaged/);
+  assert.match(found.stderr, /the store failed the check/);
   assert.equal((await cli('restore', backup)).code, 0);
   assert.equal((await cli('check')).code, 0);
   assert.equal((await run(['check', '--database', database, '--json'])).code, 0);
 });
 
-/** Zeroes pages in the middle of a file, which have orders; those at its beginning and end have the schema. */
+/** Zeroes pages three quarters into a file, which have orders; those at its beginning, middle and end have the schema. */
 function zeroMiddlePages(path: string): void {
   const file = openSync(path, 'r+');
-  const middle = Math.floor(statSync(path).size / 2 / 4_096) * 4_096;
+  const middle = Math.floor((statSync(path).size * 3) / 4 / 4_096) * 4_096;
   writeSync(file, Buffer.alloc(4 * 4_096), 0, 4 * 4_096, middle);
   closeSync(file);
 }

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { positionText } from '../../../protocol/history.ts';
 import { invisibleIn } from '../../domain/text.ts';
 import { backupStore } from '../../store/copy.ts';
+import { canBeLeftOut } from '../../store/expected-schema.ts';
 import type { Findings } from '../../store/tables/consistency.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from '../command-database.ts';
 import { counted, grouped, UsageError, writeErr } from '../terminal/terminal.ts';
@@ -39,9 +40,9 @@ async function backup(file: string, flags: DatabaseFlags): Promise<void> {
 /** Returns lines for the operator: the head, to be kept, and what a check found that neither a backup nor a restore is refused for. */
 export function historyLines({ revision, head, heads, audit, foreign }: Findings): string[] {
   const left = foreign.map((each) =>
-    each.includes(': table ')
-      ? `${each}; restore refuses this file`
-      : `${each}; it is restored only --without-foreign-objects`,
+    canBeLeftOut(each)
+      ? `${each}; it is restored only --without-foreign-objects`
+      : `${each}; restore refuses this file`,
   );
   const altered = [...(heads?.problems ?? []), ...audit, ...left];
   return [

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { toJson } from '../../../protocol/exact-json.ts';
 import { ACKNOWLEDGED, type AuditRecord } from '../audit.ts';
-import { byText, type Column, type Row, type Session } from './session.ts';
+import { byText, rowText, type Session } from './session.ts';
 
 /**
  * The chain of the audit records: the hash of each is over the hash before it and its own fields, and the row of the store has the last one. So a record
@@ -35,12 +35,6 @@ export async function digestOfKeys(session: Session): Promise<string> {
   const hash = createHash('sha256');
   for (const row of await session.query(SQL.keys[session.engine])) hash.update(rowText(row));
   return hash.digest('base64url');
-}
-
-function rowText(row: Row): string {
-  const cell = (value: Column) =>
-    value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value;
-  return `${toJson(row.map(cell))}\n`;
 }
 
 /** Returns the end of the chain, to which a record of a command is added; before the first one, and for an acknowledgement, of all records as they are. */

@@ -7,8 +7,6 @@ import {
 } from '../../domain/hourly-limit.ts';
 import { byText, jsonRows, type Session } from './session.ts';
 
-const TABLES = { cancel: 'cancel_uses', place: 'place_uses' } as const;
-
 /** Returns the recorded cancels and placements of keys with a limit. */
 export async function findUses(
   session: Session,
@@ -51,4 +49,4 @@ const statements = (table: string) => ({
     ON CONFLICT (key_id, second) DO UPDATE SET count = ${table}.count + excluded.count`,
 });
 
-const SQL = { cancel: statements(TABLES.cancel), place: statements(TABLES.place) } as const;
+const SQL = { cancel: statements('cancel_uses'), place: statements('place_uses') } as const;

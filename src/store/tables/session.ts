@@ -58,3 +58,14 @@ export function text(column: Column | undefined): string | undefined {
 export function boolean(column: Column | undefined): boolean | undefined {
   return column === null || column === undefined ? undefined : column === 1n;
 }
+
+/** Formats a row unambiguously, for a digest: text is quoted, and its tabs and line feeds are escaped. */
+export function rowText(row: Row): string {
+  return `${row.map(cellText).join('\t')}\n`;
+}
+
+function cellText(cell: Column): string {
+  if (typeof cell === 'string') return JSON.stringify(cell);
+  if (cell instanceof Uint8Array) return Buffer.from(cell).toString('hex');
+  return String(cell);
+}

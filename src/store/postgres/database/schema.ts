@@ -26,8 +26,12 @@ const MIGRATIONS = assetsIn(FOLDER).filter((name) => name.endsWith('.postgres.sq
 export const KNOWN_MIGRATIONS = MIGRATIONS.length;
 
 /** Returns whether the database contains the tables of a store. */
-export async function hasSchema(session: Session): Promise<boolean> {
-  const [row] = await session.query(`SELECT to_regclass('store_orders_migrations') IS NOT NULL`);
+export function hasSchema(session: Session): Promise<boolean> {
+  return hasTable(session, 'store_orders_migrations');
+}
+
+async function hasTable(session: Session, name: string): Promise<boolean> {
+  const [row] = await session.query('SELECT to_regclass($1) IS NOT NULL', [name]);
   return row![0] === 1n;
 }
 
@@ -247,8 +251,7 @@ export async function missingMigrations(session: Session): Promise<string[]> {
     );
   }
   // The first migration is recorded in the transaction that makes the tables.
-  const [[store] = []] = await session.query("SELECT to_regclass('store') IS NOT NULL");
-  if (applied.size === 0 && store === 1n) {
+  if (applied.size === 0 && (await hasTable(session, 'store'))) {
     throw new StoreNotUsable(
       'its table store_orders_migrations is empty, as after a dump that was restored in part; restore it as a whole',
     );

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { asset } from '../../../assets.ts';
-import { printable } from '../../../domain/text.ts';
+import { foreignLines } from '../../expected-schema.ts';
 import { TABLES } from '../../tables/copied.ts';
 import { allMigrations, MIGRATIONS_FOLDER, missingMigrations } from './schema.ts';
 
@@ -24,9 +24,7 @@ const REFERENCES = `SELECT '${REFERRING}' AS type, s.name FROM sqlite_schema AS 
  * @throws StoreNotUsable if the file belongs to another program or a newer release
  */
 export function foreignObjects(db: DatabaseSync): string[] {
-  return foreignIn(db).map(
-    ({ type, name }) => `the schema has what no migration made: ${type} ${printable(name)}`,
-  );
+  return foreignLines(foreignIn(db).map(({ type, name }) => `${type} ${name}`));
 }
 
 /** Drops those that are objects of their own, and tables that refer to those of the store, before any other statement writes. */

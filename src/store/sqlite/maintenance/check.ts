@@ -47,14 +47,16 @@ async function findingsOf(db: DatabaseSync, options: StoreCheck): Promise<Findin
     knows: KNOWN_MIGRATIONS,
   };
   db.exec('BEGIN');
-  const foreign = foreignObjects(db);
+  const foreign = unlessCorrupt(() => foreignObjects(db));
   const session = new Session(db);
   const store = rowOf(db);
   const counters = store as unknown as Counters;
   const isSample = isSampled(counters, options);
   const damage = isSample ? [] : damageOf(db);
   const isCurrent = schema.has === schema.knows;
-  const differences = isCurrent ? differencesOf(db) : [];
+  const differences = isCurrent
+    ? unlessCorrupt(() => schemaDifferences('sqlite', describeSchema(db)))
+    : [];
   const revision = store.revision as bigint;
   const head = headFromColumn(store.head as Column);
   const { orders, problems } = await countedRows(
@@ -110,10 +112,10 @@ const UNLINKED = `SELECT count(*) FROM order_events AS event
     WHERE placed.revision = iif(event.previous = 0, event.revision, event.previous)
       AND placed.order_id = event.order_id AND placed.type = 'placed'))`;
 
-/** Compares the schema; returns no differences if its pages are corrupt. */
-function differencesOf(db: DatabaseSync): string[] {
+/** Returns what is read of the schema; nothing if its pages are corrupt, which is a finding of its own. */
+function unlessCorrupt(read: () => string[]): string[] {
   try {
-    return schemaDifferences('sqlite', describeSchema(db));
+    return read();
   } catch (error) {
     if (!isCorrupt(error)) throw error;
     return [];

@@ -17,6 +17,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { FreeIds } from '../../../domain/ids.ts';
 import type { OrderId } from '../../../domain/order.ts';
 import type { Restored, RestoreOptions } from '../../backups.ts';
+import { canBeLeftOut } from '../../expected-schema.ts';
 import { StoreNotUsable } from '../../store.ts';
 import type { Findings } from '../../tables/consistency.ts';
 import { fileIdentity, readDatabase, syncToDisk } from '../database/connection.ts';
@@ -49,8 +50,8 @@ export async function restoreSqlite(
 ): Promise<Restored> {
   const source = await checkSqlite(file, { isSample: true });
   const refused = dropsForeign ? [] : source.foreign;
-  const canBeLeftOut = refused.length > 0 && refused.every((each) => !each.includes(': table '));
-  const hint = canBeLeftOut ? ['to restore without it, use --without-foreign-objects'] : [];
+  const isHelped = refused.length > 0 && refused.every(canBeLeftOut);
+  const hint = isHelped ? ['to restore without it, use --without-foreign-objects'] : [];
   expectSound(source, `${file} failed the check; nothing was restored`, [...refused, ...hint]);
   accept(source);
   const expectReplaceable = (old: DatabaseSync) => refuseOtherStore(old, source, mayBeAnother);
@@ -71,7 +72,7 @@ export async function restoreSqlite(
   await writeWhole(path, {
     write: async (partial) => {
       copySqlite(file, partial);
-      changeDatabase(partial, dropForeignObjects);
+      if (dropsForeign) changeDatabase(partial, dropForeignObjects);
       const copied = await checkSqlite(partial, { isSample: true });
       const summary = `the copy of ${file} failed the check; nothing was restored`;
       expectSound(copied, summary, copied.foreign);
