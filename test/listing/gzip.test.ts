@@ -39,7 +39,8 @@ test('any compressed list is one gzip member that decompresses to the original',
       });
       const snapshot = await listing.current();
       const text = Buffer.concat(snapshot.chunks);
-      const compressed = await lists.get(snapshot);
+      // Beyond the time limit of the first call, on a machine under load, the compression goes on for the second.
+      const compressed = (await lists.get(snapshot)) ?? (await lists.get(snapshot));
       assert.equal(compressed === undefined, text.length < 1_024);
       if (compressed === undefined) return;
       const sent = Buffer.concat(compressed.chunks);
@@ -48,7 +49,8 @@ test('any compressed list is one gzip member that decompresses to the original',
       // A second member would begin with the magic number of gzip.
       assert.equal(sent.indexOf(Buffer.from([0x1f, 0x8b, 8]), 1), -1);
     }),
-    { numRuns: 20 },
+    // Thousands of numbers take hours to shrink.
+    { numRuns: 20, endOnFailure: true },
   );
 });
 
