@@ -1,7 +1,7 @@
 // Keeps all orders in the table orders of orders.db. It can be stopped and started again at any time.
 import { DatabaseSync } from 'node:sqlite';
 import { StoreOrders } from '@store-orders/client';
-import { SqliteReplica } from '@store-orders/client/sqlite';
+import { SqliteReplica } from './sqlite-replica.js';
 
 const store = new StoreOrders({
   baseUrl: process.env.STORE_ORDERS_URL,

@@ -325,7 +325,7 @@ async function refusal(reply: Reply, request: Request): Promise<StoreOrdersError
   const record = objectIn(text);
   const retryAfterMs = retryAfterOf(headers);
   const requestId = headers.get('x-request-id') || reply.requestId;
-  const isRecord = isErrorRecord(record, status);
+  const isRecord = isErrorRecord(record) && record.status === BigInt(status);
   const isListed = isRecord && isCodeOf(request, record);
   const isOwn = isListed || (isRecord && isFromService(reply, record));
   const { isSubject = () => true } = request;

@@ -69,17 +69,17 @@ export const CONSUMER = `import {
   type CallOptions,
   ConflictError,
   type OrderRecord,
+  type ReplicaStore,
   StoreOrders,
   type StoreOrdersOptions,
   stringify,
   UnknownOutcomeError,
 } from '@store-orders/client';
-import { SqliteReplica } from '@store-orders/client/sqlite';
 
 const options: StoreOrdersOptions = { baseUrl: 'https://x.example', apiKey: 'x', fetch: undefined };
 const store = new StoreOrders({ ...options, retries: undefined, headers: undefined });
 
-export async function main(database: ConstructorParameters<typeof SqliteReplica>[0]) {
+export async function main(replicaStore: ReplicaStore) {
   const call: CallOptions = { signal: undefined, timeoutMs: undefined, retries: undefined };
   const order: OrderRecord = await store.getOrder(1n, call);
   const id: bigint = order.id;
@@ -90,7 +90,7 @@ export async function main(database: ConstructorParameters<typeof SqliteReplica>
   const unchanged: OrderRecord | undefined = await store.getOrder(id, { ifNoneMatch: '"a"' });
   for await (const listed of store.v1.listOrders()) await store.v1.cancelOrder(listed.id);
   for await (const { orders } of store.replica({ onLive: undefined, verify: undefined })) orders.get(id);
-  const durable = store.replica({ store: new SqliteReplica(database), signal: undefined });
+  const durable = store.replica({ store: replicaStore, signal: undefined });
   for await (const { revision } of durable) console.log(revision > 1n);
   await store.cancelOrder(1n, { ifMatch: undefined });
   const placement = { petId: 1n, quantity: 1n, shipDate: undefined };

@@ -9,7 +9,7 @@ import {
   WebhookGapError,
   WebhookReplica,
 } from '../../client/src/client.ts';
-import { SqliteReplica } from '../../client/src/sqlite.ts';
+import { SqliteReplica } from '../../examples/sqlite-replica.js';
 import { pending, place, type Service, startService } from '../http/harness.ts';
 
 const clientOf = ({ port, secret }: Service, send: typeof fetch = fetch) =>
@@ -229,25 +229,6 @@ test('after a 410 followed by an outage a new copy is made in the same map', asy
   assert.equal(value!.orders, orders);
   assert.deepEqual([...orders.values()], await allOrders(other));
   await replica.return();
-});
-
-test('a replica of a release without references is copied again, with its indexes', async (t) => {
-  const service = await startService(t);
-  await place(service.store, { ...pending(1n), reference: 'PO 1' });
-  const database = new DatabaseSync(':memory:');
-  const first = clientOf(service).replica({ store: new SqliteReplica(database) });
-  await takeUntilExact(first, service);
-  await first.return();
-  database.exec(
-    'CREATE INDEX by_status ON orders (status); ALTER TABLE orders DROP COLUMN reference',
-  );
-  const store = new SqliteReplica(database);
-  assert.equal(store.load(), undefined);
-  const second = clientOf(service).replica({ store });
-  await takeUntilExact(second, service);
-  assert.deepEqual(ordersIn(database), await allOrders(service));
-  assert.equal(ordersIn(database)[0]!.reference, 'PO 1');
-  await second.return();
 });
 
 /** The delivery of the changes after a cursor, as webhooks have it. */

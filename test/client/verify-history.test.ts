@@ -10,7 +10,7 @@ import {
   StoreOrdersError,
   stringify,
 } from '../../client/src/client.ts';
-import { SqliteReplica } from '../../client/src/sqlite.ts';
+import { SqliteReplica } from '../../examples/sqlite-replica.js';
 import { VECTORS } from '../domain/head-vectors.ts';
 import { pending, place, startService } from '../http/harness.ts';
 

@@ -19,7 +19,7 @@ export interface ReplicaPosition {
 /**
  * Keeps a copy, for example in a database. Changes prove everything about an order but its `etag` and, after it was placed, `placedAt`, so
  * an order should keep the latter. Each method must be atomic, even if the process is killed. Two replicas must not write the same copy:
- * after `load` of a later replica, the methods of an earlier one should reject. An error ends the replica. `SqliteReplica` is an example.
+ * after `load` of a later replica, the methods of an earlier one should reject. An error ends the replica. The service's examples/sqlite-replica.js is an example.
  */
 export interface ReplicaStore {
   /** Returns the position of the copy; undefined if there is none. Called once, first. */

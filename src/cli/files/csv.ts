@@ -1,9 +1,9 @@
+import { isUtf8 } from 'node:buffer';
 import { Readable } from 'node:stream';
 import { CsvError, parse } from 'csv-parse';
 import { SPREADSHEET_ID } from '../../../protocol/csv.ts';
 import { INTEGER } from '../../../protocol/exact-json.ts';
 import { cut } from '../../domain/text.ts';
-import { CsvPositions } from './csv-positions.ts';
 import { type Columns, MAX_ROW_BYTES, type Row, type Value } from './row.ts';
 
 /** Separators that some spreadsheets write instead of commas. */
@@ -16,9 +16,10 @@ const OTHER_SEPARATORS = [
 const BATCH = 1_000;
 
 interface CsvRecord {
+  /** A character per byte. */
   readonly record: readonly string[];
-  /** `bytes` is the offset in the file of the end of the record. */
-  readonly info: { readonly bytes: number };
+  /** `lines` is the line on which the record ends. */
+  readonly info: { readonly lines: number };
 }
 
 /**
@@ -32,31 +33,37 @@ export async function* readCsv(
   const { endsInCr, all } = await readFirstLine(chunks);
   const parser = parse({
     info: true,
+    // A character is a byte: bytes that are not UTF-8 would become U+FFFD, which a file may also contain.
+    encoding: 'latin1',
     relax_column_count: true,
     // By default the parser takes the line ending of the first line for all lines.
     record_delimiter: endsInCr ? ['\r'] : ['\r\n', '\n'],
     skip_empty_lines: true,
     max_record_size: MAX_ROW_BYTES,
   });
-  const positions = new CsvPositions(endsInCr ? 0x0d : 0x0a);
-  const source = Readable.from(positioned(all, positions));
+  const source = Readable.from(all);
   source.on('error', (error) => parser.destroy(error));
   source.pipe(parser);
 
+  /** Characters within fields that the parser counts as lines although they end none: the CR of a CRLF, for example. */
+  const noLineEnd = endsInCr ? '\n' : '\r';
+  let tooMany = 0;
   let header: readonly string[] | undefined;
   let rows: Row[] = [];
   try {
     for await (const { record, info } of parser as AsyncIterable<CsvRecord>) {
-      const { line, isBad } = positions.recordUpTo(info.bytes);
-      const at = `line ${line}`;
+      for (const text of record)
+        if (text.includes(noLineEnd)) tooMany += text.split(noLineEnd).length - 1;
+      const at = `line ${info.lines - tooMany}`;
+      const texts = record.map(decoded);
       if (header === undefined) {
-        header = record.map((name) => name.trim());
+        header = texts.map((name) => name?.trim() ?? '');
         const problem = headerProblem(header, columns);
         if (problem === undefined) continue;
         yield [{ at, problem }];
         return;
       }
-      rows.push(isBad ? { at, problem: 'is not valid UTF-8' } : rowOf(at, record, header, columns));
+      rows.push(rowOf(at, texts, header, columns));
       if (rows.length < BATCH) continue;
       yield rows;
       rows = [];
@@ -64,23 +71,24 @@ export async function* readCsv(
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
     // The start of the next record is unknown after a syntax error, so reading stops.
-    rows.push({ at: `line ${error.lines}`, problem: `is not valid CSV: ${csvProblem(error)}` });
+    rows.push({
+      at: `line ${Number(error.lines) - tooMany}`,
+      problem: `is not valid CSV: ${csvProblem(error)}`,
+    });
   } finally {
     source.destroy();
   }
   yield rows;
 }
 
-async function* positioned(
-  chunks: AsyncGenerator<Buffer>,
-  positions: CsvPositions,
-): AsyncGenerator<Buffer> {
-  for await (const chunk of chunks) {
-    positions.add(chunk);
-    yield chunk;
-  }
-  positions.end();
+/** Returns the text of the bytes of a field; undefined if they are not UTF-8. */
+function decoded(bytes: string): string | undefined {
+  if (!NOT_ASCII.test(bytes)) return bytes;
+  const buffer = Buffer.from(bytes, 'latin1');
+  return isUtf8(buffer) ? buffer.toString() : undefined;
 }
+
+const NOT_ASCII = /[\x80-\xff]/;
 
 /** Returns whether the first line ends in CR alone, and an iterator over all chunks from the beginning. */
 async function readFirstLine(
@@ -129,10 +137,11 @@ function headerProblem(header: readonly string[], columns: Columns): string | un
 
 function rowOf(
   at: string,
-  record: readonly string[],
+  record: readonly (string | undefined)[],
   header: readonly string[],
   columns: Columns,
 ): Row {
+  if (record.includes(undefined)) return { at, problem: 'is not valid UTF-8' };
   if (record.length !== header.length) {
     return { at, problem: `has ${record.length} fields, the header has ${header.length}` };
   }
