@@ -1,5 +1,5 @@
 // node build/records.ts: writes records.ts, the types of the records in both contracts, operations.ts, what the operations
-// of v2 take and answer, and error-codes.ts, the errors that each can have. The service, the client library and the console use them.
+// of v2 take and answer, calls.ts, how the client calls them, and error-codes.ts, the errors that each can have. The service, the client library and the console use them.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
@@ -88,7 +88,7 @@ function typeOf(schema: Schema, indent: string): string {
   return schema.type as string;
 }
 
-function comment({ description }: Schema, indent: string): string {
+function comment({ description }: Pick<Schema, 'description'>, indent: string): string {
   return description === undefined ? '' : `${indent}/** ${description.trim()} */\n`;
 }
 
@@ -128,6 +128,75 @@ function partsOf({ parameters = [], requestBody, responses }: Operation) {
     body: schema === undefined ? 'undefined' : `${typeOf(schema, '')}${optional}`,
     answer: record === undefined ? 'undefined' : typeOf(record, ''),
   };
+}
+
+/** Operations whose query the client takes as an object. */
+const QUERIES = ['listOrders', 'listChanges'];
+
+/** Returns the text of calls.ts: how the client calls each operation of v2. */
+export function callsSource(): string {
+  const operations = Object.entries(V2.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
+  );
+  const calls = operations.map(({ path, method, operation }) => {
+    const statuses = Object.keys(operation.responses).filter((status) => status.startsWith('2'));
+    const query = queryOf(operation).map(({ name, schema }) => `${name}: ${kindOf(schema)}`);
+    const parts = [
+      `method: '${method.toUpperCase()}'`,
+      `path: '/v2${path}'`,
+      `expects: [${statuses.join(', ')}]`,
+      `query: { ${query.join(', ')} }`,
+    ];
+    return `  ${operation.operationId}: { ${parts.join(', ')} },`;
+  });
+  const queries = operations.filter(({ operation }) => QUERIES.includes(operation.operationId));
+  return [
+    '// Made from the contract by "node build/records.ts": how the client calls each operation of v2.\n',
+    "import type { Operations } from './operations.ts';\n",
+    ...queries.map(({ operation }) => queryInterface(operation)),
+    '/** How a parameter is written: the values of a list are separated by commas. */',
+    "export type ParameterKind = 'int64' | 'time' | 'text' | 'count' | readonly string[] | { readonly listOf: readonly string[] | 'time' };\n",
+    '/** A call of an operation; `expects` has the statuses of a success. */',
+    "export interface CallOf { readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'; readonly path: string; readonly expects: readonly number[]; readonly query: Readonly<Record<string, ParameterKind>> }\n",
+    'export const CALLS: Readonly<Record<keyof Operations, CallOf>> = {',
+    `${calls.join('\n')}\n};\n`,
+  ].join('\n');
+}
+
+function queryOf({ parameters = [] }: Operation) {
+  return parameters.map((each) => resolved(V2, each)).filter((each) => each.in === 'query');
+}
+
+function queryInterface(operation: Operation): string {
+  const { operationId } = operation;
+  const fields = queryOf(operation).map(({ name, description, schema }) => {
+    const type =
+      schema.format === 'date-time'
+        ? 'Date | string'
+        : schema.type === 'array'
+          ? `${typeOf(schema.items!, '')} | ${typeOf(schema, '')}`
+          : schema.format === 'int32'
+            ? 'number'
+            : typeOf(schema, '');
+    const text = description
+      ?.trim()
+      .replaceAll('\n', '\n   * ')
+      .replace(/^Comma-separated s/, 'S')
+      .replace(/^Comma-separated t/, 'T');
+    return `${comment({ description: text }, '  ')}  readonly ${name}?: ${type} | undefined;`;
+  });
+  const name = `${operationId[0]!.toUpperCase()}${operationId.slice(1)}Query`;
+  return `/** The parameters of ${operationId}. */\nexport interface ${name} {\n${fields.join('\n')}\n}\n`;
+}
+
+/** A ParameterKind, as source. */
+function kindOf({ type, format, items, enum: values }: Schema): string {
+  const list = (each: readonly string[]) => `[${each.map((value) => `'${value}'`).join(', ')}]`;
+  if (type === 'array') return `{ listOf: ${items!.enum ? list(items!.enum) : "'time'"} }`;
+  if (values !== undefined) return list(values);
+  if (format === 'date-time') return "'time'";
+  if (type === 'integer') return format === 'int64' ? "'int64'" : "'count'";
+  return "'text'";
 }
 
 /** Of every operation of v1: v1 is frozen, and does not list them. */
@@ -186,6 +255,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     'records.ts': recordsSource(),
     'error-codes.ts': errorCodesSource(),
     'operations.ts': operationsSource(),
+    'calls.ts': callsSource(),
   };
   for (const [name, source] of Object.entries(files)) {
     writeFileSync(new URL(`../protocol/generated/${name}`, import.meta.url), source);

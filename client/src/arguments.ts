@@ -1,4 +1,5 @@
 import { CODING_SUFFIX } from '../../protocol/coding-suffix.ts';
+import { CALLS, type ParameterKind } from '../../protocol/generated/calls.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;
 /** The rule of the service: visible ASCII, alone or as a string (RFC 8941, section 3.3.3) without escapes. */
@@ -62,6 +63,37 @@ export function count(value: number | undefined, otherwise: number, name: string
 export function pageSize(value: number | undefined): string | undefined {
   if (value === undefined || (Number.isSafeInteger(value) && value > 0)) return value?.toString();
   throw new TypeError('limit must be an integer above 0');
+}
+
+/** The parameters of an operation, as the service reads them; other names are ignored. */
+export function queryOf(
+  operation: keyof typeof CALLS,
+  values: object,
+): Readonly<Record<string, string | undefined>> {
+  plainObject(values, 'a query');
+  const kinds = Object.entries(CALLS[operation].query);
+  return Object.fromEntries(
+    kinds.map(([name, kind]) => [name, valueText(values[name as never], kind, name)]),
+  );
+}
+
+function valueText(value: unknown, kind: ParameterKind, name: string): string | undefined {
+  if (value === undefined) return undefined;
+  if (kind === 'int64') return int64Text(value as bigint, name);
+  if (kind === 'time') return timeText(value as Date, name);
+  if (kind === 'text') return text(value as string, name);
+  if (kind === 'count') return pageSize(value as number);
+  if (!('listOf' in kind)) return oneOf(value as string, kind, name);
+  const values = Array.isArray(value) ? [...value] : [value];
+  return values.map((each) => valueText(each, kind.listOf, name)).join();
+}
+
+/** The id in the path of an operation. */
+export function pathWith(path: string, id: bigint | string | undefined): string {
+  if (path.includes('{orderId}')) return path.replace('{orderId}', int64Text(id as bigint, 'id'));
+  if (!path.includes('{webhookId}')) return path;
+  if (typeof id !== 'string' || id === '') throw new TypeError('id must be the id of a webhook');
+  return path.replace('{webhookId}', encodeURIComponent(id));
 }
 
 export function functionOf<F>(value: F | undefined, name: string): F | undefined {

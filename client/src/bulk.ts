@@ -8,7 +8,7 @@ import {
   timeText,
 } from './arguments.ts';
 import { calling } from './call.ts';
-import { send } from './request.ts';
+import { requestOf, send } from './request.ts';
 import { repeatedChange } from './retries.ts';
 import { type CallOptions, harmless, type Settings } from './settings.ts';
 import { isChangeResults } from './shapes.ts';
@@ -49,21 +49,21 @@ const MOST = 1_000;
 /** Maximum length of the orders in a request. */
 const MOST_LENGTH = 500_000;
 
-const OPERATIONS = {
-  cancelOrders: { path: '/v2/store/orders/cancel', texts: ['etag', 'reference', 'reason'] },
-  shipOrders: { path: '/v2/store/orders/ship', texts: ['etag', 'reference', 'trackingNumber'] },
+/** The fields of an order to change that are texts. */
+const TEXTS = {
+  cancelOrders: ['etag', 'reference', 'reason'],
+  shipOrders: ['etag', 'reference', 'trackingNumber'],
 } as const;
 
 /** See StoreOrders.cancelOrders and shipOrders. */
 export async function changeOrders(
   settings: Settings,
-  operation: keyof typeof OPERATIONS,
+  operation: keyof typeof TEXTS,
   orders: Iterable<bigint | OrderToCancel | OrderToShip>,
   options: ChangeOrdersOptions & { readonly shippedAt?: Date | string | undefined },
 ): Promise<ChangeResult[]> {
   const all = [...orders].map((each) => (typeof each === 'object' ? each : { id: each }));
-  const { path, texts } = OPERATIONS[operation];
-  const bodies = all.map((order) => orderJson(order, texts));
+  const bodies = all.map((order) => orderJson(order, TEXTS[operation]));
   const ids = new Set(all.map(({ id }) => id));
   if (ids.size < all.length) throw new TypeError('an order is there twice');
   const { atomic = false } = options;
@@ -78,14 +78,11 @@ export async function changeOrders(
   const results: ChangeResult[] = [];
   for (const [index, { from, to }] of partsOf(bodies).entries()) {
     const request = {
-      operation,
-      method: 'POST',
-      path,
-      expects: [200],
+      ...requestOf(operation),
       body: `{${[`"orders":[${bodies.slice(from, to).join()}]`, ...rest].join()}}`,
       // Each part is a request of its own.
       headers: { 'idempotency-key': keyOfPart(key, index) },
-    } as const;
+    };
     const part = all.slice(from, to).map(({ id }) => id);
     const isValid = (found: ChangeResults) => isChangeResults(found, part);
     const { results: found } = await calling(settings, options, (call) =>

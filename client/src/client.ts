@@ -1,4 +1,4 @@
-import type { OperationName } from '../../protocol/generated/error-codes.ts';
+import type { Operations } from '../../protocol/generated/operations.ts';
 import type {
   Activity,
   ChangePage,
@@ -11,6 +11,7 @@ import type {
   OrderRecord,
   Store,
   Webhook,
+  WebhookList,
   WebhookSecret,
   WebhookTest,
 } from '../../protocol/generated/records.ts';
@@ -19,8 +20,9 @@ import {
   anyEtag,
   idempotencyKeyOf,
   int64Text,
-  pageSize,
+  oneOf,
   plainObject,
+  queryOf,
   strongEtag,
   text,
   timeText,
@@ -31,11 +33,13 @@ import {
   type OrderToCancel,
   type OrderToShip,
 } from './bulk.ts';
-import { calling } from './call.ts';
+import { type Call, calling } from './call.ts';
 import { ConflictError } from './errors.ts';
+import { stringify } from './exact-json.ts';
 import {
   type Batch,
   type ChangesQuery,
+  type ChangeType,
   changePage,
   type FollowOptions,
   followChanges,
@@ -54,11 +58,10 @@ import {
   LARGEST_PAGE,
   type OrderFilter,
   type OrderQuery,
-  orderCounts,
   orderPage,
   type PageQuery,
 } from './orders.ts';
-import { pageBefore, type Request, read, send, type Tagged } from './request.ts';
+import { pageBefore, type Reply, read, requestOf, send, type Tagged } from './request.ts';
 import { repeated, repeatedChange } from './retries.ts';
 import {
   type CallOptions,
@@ -66,20 +69,20 @@ import {
   type StoreOrdersOptions,
   settingsOf,
 } from './settings.ts';
-import { isActivity, isHistory, isKey, isOrder, isStore } from './shapes.ts';
+import {
+  isActivity,
+  isHistory,
+  isKey,
+  isOrder,
+  isOrderCounts,
+  isStore,
+  isWebhook,
+  isWebhookList,
+  isWebhookSecret,
+  isWebhookTest,
+} from './shapes.ts';
 import { stoppable } from './stoppable.ts';
 import { StoreOrdersV1 } from './v1.ts';
-import {
-  createWebhook,
-  deleteWebhook,
-  getWebhook,
-  listWebhooks,
-  type RotationOptions,
-  rotateWebhookSecret,
-  testWebhook,
-  updateWebhook,
-  type WebhookSettings,
-} from './webhooks.ts';
 
 export type {
   Activity,
@@ -159,7 +162,6 @@ export {
   type WebhookHeaders,
   WebhookVerificationError,
 } from './webhook.ts';
-export type { RotationOptions, WebhookSettings } from './webhooks.ts';
 
 /** An order, and whether an earlier request with the same idempotency key had placed it. */
 export type PlacedOrder = Tagged<OrderRecord> & { readonly isReplayed: boolean };
@@ -225,9 +227,7 @@ export class StoreOrders {
     options: ReadOptions = {},
   ): Promise<Tagged<OrderPage> | undefined> {
     const ifNoneMatch = anyEtag(options.ifNoneMatch);
-    return calling(this.#settings, options, (call) =>
-      repeated(call, () => orderPage(call, query, ifNoneMatch)),
-    );
+    return this.#call(options, (call) => orderPage(call, query, ifNoneMatch));
   }
 
   /** Reads all pages of orders, one at a time. `timeoutMs` and `retries` apply to each page. */
@@ -284,13 +284,10 @@ export class StoreOrders {
       ...(reference === undefined ? [] : [`"reference":${JSON.stringify(reference)}`]),
     ];
     const request = {
-      operation: 'placeOrder',
-      method: 'POST',
-      path: '/v2/store/orders',
-      expects: [200, 201],
+      ...requestOf('placeOrder'),
       body: `{${fields.join()}}`,
       headers: { 'idempotency-key': idempotencyKey },
-    } as const;
+    };
     const isPlaced = (record: OrderRecord) =>
       isOrder(record) &&
       record.petId === petId &&
@@ -299,17 +296,11 @@ export class StoreOrders {
       // An order that was found by its reference may have been shipped since, with another date.
       (isMoment(record.shipDate, shipDate) ||
         (reference !== undefined && record.status === 'shipped'));
-    return calling(this.#settings, options, (call) =>
-      repeatedChange<PlacedOrder>(call, {
-        idempotencyKey,
-        attempt: () =>
-          send(call, request, async (reply) => {
-            const isReplayed = reply.headers.get('idempotent-replayed') === 'true';
-            return { ...(await reply.tagged<OrderRecord>(isPlaced)), isReplayed };
-          }),
-        resultIn: () => undefined,
-      }),
-    );
+    const placedIn = async (reply: Reply) => {
+      const isReplayed = reply.headers.get('idempotent-replayed') === 'true';
+      return { ...(await reply.tagged<OrderRecord>(isPlaced)), isReplayed };
+    };
+    return this.#change(options, (call) => send(call, request, placedIn), { idempotencyKey });
   }
 
   /** Reads an order. @throws NotFoundError */
@@ -319,9 +310,8 @@ export class StoreOrders {
   ): Promise<Tagged<OrderRecord> | undefined>;
   getOrder(id: bigint, options?: CallOptions): Promise<Tagged<OrderRecord>>;
   async getOrder(id: bigint, options: ReadOptions = {}): Promise<Tagged<OrderRecord> | undefined> {
-    const path = `/v2/store/orders/${int64Text(id, 'id')}`;
     const isValid = (order: OrderRecord) => isOrder(order) && order.id === id;
-    return this.#read('getOrder', path, isValid, options);
+    return this.#read('getOrder', { id, isValid }, options);
   }
 
   /** Reads events of an order, oldest first: the first ones, or those after a `cursor`. @throws NotFoundError */
@@ -334,9 +324,12 @@ export class StoreOrders {
     id: bigint,
     options: ReadOptions & HistoryPage = {},
   ): Promise<Tagged<OrderHistory> | undefined> {
-    const path = `/v2/store/orders/${int64Text(id, 'id')}/history`;
-    const query = { limit: pageSize(options.limit), cursor: text(options.cursor, 'cursor') };
-    return this.#read('getOrderHistory', path, isHistory, { ...options, query });
+    const { limit, cursor, ...rest } = options;
+    return this.#read(
+      'getOrderHistory',
+      { id, query: { limit, cursor }, isValid: isHistory },
+      rest,
+    );
   }
 
   /**
@@ -400,9 +393,7 @@ export class StoreOrders {
     options: ReadOptions = {},
   ): Promise<Tagged<ChangePage> | undefined> {
     const ifNoneMatch = anyEtag(options.ifNoneMatch);
-    return calling(this.#settings, options, (call) =>
-      repeated(call, () => changePage(call, query, ifNoneMatch)),
-    );
+    return this.#call(options, (call) => changePage(call, query, ifNoneMatch));
   }
 
   /**
@@ -461,26 +452,19 @@ export class StoreOrders {
     filter: OrderFilter = {},
     options: ReadOptions = {},
   ): Promise<Tagged<OrderCounts> | undefined> {
-    const ifNoneMatch = anyEtag(options.ifNoneMatch);
-    return calling(this.#settings, options, (call) =>
-      repeated(call, () => orderCounts(call, filter, ifNoneMatch)),
-    );
+    return this.#read('countOrders', { query: filter, isValid: isOrderCounts }, options);
   }
 
   /** Reads the scopes and limits of this client's API key. */
   async getKey(options: CallOptions = {}): Promise<Key> {
-    const { etag: _, ...key } = (await this.#read<Key>('getKey', '/v2/key', isKey, options))!;
+    const { etag: _, ...key } = (await this.#read<Key>('getKey', { isValid: isKey }, options))!;
     return key;
   }
 
   /** Reads what the store is, the time of the service, and how many orders have each status, in constant time. */
   async getStore(options: CallOptions = {}): Promise<Store> {
-    const { etag: _, ...store } = (await this.#read<Store>(
-      'getStore',
-      '/v2/store',
-      isStore,
-      options,
-    ))!;
+    const isValid = isStore;
+    const { etag: _, ...store } = (await this.#read<Store>('getStore', { isValid }, options))!;
     return store;
   }
 
@@ -495,30 +479,43 @@ export class StoreOrders {
     options: CallOptions = {},
   ): Promise<Activity> {
     if (boundaries.includes(undefined as never)) throw new TypeError('a boundary is missing');
-    const times = boundaries.map((each) => timeText(each, 'a boundary')).join();
+    queryOf('getActivity', { boundaries });
     const isValid = (part: Activity) =>
       isActivity(part) && part.periods.length === boundaries.length - 1;
     return calling(this.#settings, options, (call) =>
-      addedUp(async (cursor) => {
-        const query = { boundaries: times, cursor };
-        const request = { query, operation: 'getActivity', path: '/v2/store/activity' } as const;
-        return repeated(call, async () => {
-          const part = (await read<Activity>(call, { ...request, isValid }))!;
+      addedUp((cursor) =>
+        repeated(call, async () => {
+          const query = queryOf('getActivity', { boundaries, cursor });
+          const part = (await read<Activity>(call, 'getActivity', { query, isValid }))!;
           if (part.next !== undefined && part.next === cursor) throw pageBefore(call);
           return part;
-        });
-      }),
+        }),
+      ),
     );
   }
 
   /** Lists all webhooks, the oldest first. */
   async listWebhooks(options: CallOptions = {}): Promise<readonly Webhook[]> {
-    return listWebhooks(this.#settings, options);
+    const all: Webhook[] = [];
+    let cursor: string | undefined;
+    do {
+      const query = { limit: LARGEST_PAGE, cursor };
+      const page = await this.#call(options, async (call) => {
+        const request = { query: queryOf('listWebhooks', query), isValid: isWebhookList };
+        const found = (await read<WebhookList>(call, 'listWebhooks', request))!;
+        if (found.next !== undefined && found.next === query.cursor) throw pageBefore(call);
+        return found;
+      });
+      all.push(...page.webhooks);
+      cursor = page.next;
+    } while (cursor !== undefined);
+    return all;
   }
 
   /** Reads a webhook. @throws NotFoundError */
   async getWebhook(id: string, options: CallOptions = {}): Promise<Webhook> {
-    return getWebhook(this.#settings, id, options);
+    const request = requestOf('getWebhook', id);
+    return this.#call(options, (call) => send(call, request, webhookIn(id)));
   }
 
   /**
@@ -529,7 +526,8 @@ export class StoreOrders {
     webhook: Omit<WebhookSettings, 'state'> & { readonly url: string },
     options: CallOptions = {},
   ): Promise<WebhookSecret> {
-    return createWebhook(this.#settings, webhook, options);
+    const request = { ...requestOf('createWebhook'), body: webhookJson(webhook) };
+    return this.#change(options, (call) => send(call, request, secretIn));
   }
 
   /**
@@ -541,12 +539,16 @@ export class StoreOrders {
     changes: WebhookSettings,
     options: CallOptions = {},
   ): Promise<Webhook> {
-    return updateWebhook(this.#settings, id, changes, options);
+    const request = { ...requestOf('updateWebhook', id), body: webhookJson(changes) };
+    return this.#change(options, (call) => send(call, request, webhookIn(id)));
   }
 
   /** Deletes a webhook. @throws NotFoundError, UnknownOutcomeError */
   async deleteWebhook(id: string, options: CallOptions = {}): Promise<void> {
-    await deleteWebhook(this.#settings, id, options);
+    const request = requestOf('deleteWebhook', id);
+    await this.#change(options, (call) => send(call, request, (reply) => reply.empty()), {
+      resultIn: ({ code }) => code === 'webhook_not_found' || undefined,
+    });
   }
 
   /**
@@ -554,23 +556,47 @@ export class StoreOrders {
    * @throws NotFoundError, ForbiddenError, UnknownOutcomeError with the `idempotencyKey`
    */
   async rotateWebhookSecret(id: string, options: RotationOptions = {}): Promise<WebhookSecret> {
-    return rotateWebhookSecret(this.#settings, id, options);
+    const idempotencyKey = idempotencyKeyOf(options.idempotencyKey);
+    const headers = { 'idempotency-key': idempotencyKey };
+    const request = { ...requestOf('rotateWebhookSecret', id), headers };
+    return this.#change(options, (call) => send(call, request, secretIn), { idempotencyKey });
   }
 
   /** Sends a delivery without changes to the endpoint of a webhook, and waits for its answer. Not retried. @throws NotFoundError */
   async testWebhook(id: string, options: CallOptions = {}): Promise<WebhookTest> {
-    return testWebhook(this.#settings, id, options);
+    const request = requestOf('testWebhook', id);
+    const once = { ...options, retries: 0 };
+    return this.#call(once, (call) =>
+      send(call, request, (reply) => reply.record<WebhookTest>(isWebhookTest)),
+    );
+  }
+
+  /** Makes a call that can be repeated. */
+  #call<T>(options: CallOptions, attempt: (call: Call) => Promise<T>): Promise<T> {
+    return calling(this.#settings, options, (call) => repeated(call, () => attempt(call)));
+  }
+
+  /** Makes a call that changes something. @param result as of repeatedChange */
+  #change<T>(
+    options: CallOptions,
+    attempt: (call: Call) => Promise<T>,
+    result: Partial<Omit<Parameters<typeof repeatedChange<T>>[1], 'attempt'>> = {},
+  ): Promise<T> {
+    return calling(this.#settings, options, (call) =>
+      repeatedChange(call, { resultIn: () => undefined, ...result, attempt: () => attempt(call) }),
+    );
   }
 
   async #read<T>(
-    operation: OperationName,
-    path: string,
-    isValid: (record: never) => boolean,
-    { query, ...options }: ReadOptions & Pick<Request, 'query'>,
+    operation: keyof Operations,
+    { query = {}, ...request }: Omit<Parameters<typeof read>[2], 'query'> & { query?: object },
+    options: ReadOptions,
   ): Promise<Tagged<T> | undefined> {
     const ifNoneMatch = anyEtag(options.ifNoneMatch);
-    const request = { operation, path, isValid, ifNoneMatch, ...(query && { query }) };
-    return calling(this.#settings, options, (call) => repeated(call, () => read<T>(call, request)));
+    const parameters = queryOf(operation, query);
+    return this.#call(options, (call) =>
+      read<T>(call, operation, { ...request, query: parameters, ifNoneMatch }),
+    );
   }
 
   /**
@@ -579,7 +605,7 @@ export class StoreOrders {
    */
   async #end(
     id: bigint,
-    { operation, action, status, code }: typeof CANCEL | typeof SHIP,
+    { operation, status, code }: typeof CANCEL | typeof SHIP,
     options: CallOptions & Conditions,
     {
       fields,
@@ -590,40 +616,32 @@ export class StoreOrders {
     },
   ): Promise<OrderRecord> {
     const body = JSON.stringify({ ...fields, reference: text(options.reference, 'reference') });
-    const path = `/v2/store/orders/${int64Text(id, 'id')}/${action}`;
     const isEnded = (order: OrderRecord) =>
       isOrder(order) && order.id === id && order.status === status;
     const request = {
-      operation,
-      method: 'POST',
-      path,
+      ...requestOf(operation, id),
       body: body === '{}' ? undefined : body,
       headers: { 'if-match': strongEtag(options.ifMatch) },
-      expects: [200],
       isSubject: isEnded,
-    } as const;
-    return calling(this.#settings, options, (call) =>
-      repeatedChange(call, {
-        attempt: () => send(call, request, (reply) => reply.record<OrderRecord>(isEnded)),
-        resultIn: (error) => {
-          const order =
-            error instanceof ConflictError && error.code === code ? error.order : undefined;
-          return order !== undefined && isOwn(order) ? order : undefined;
-        },
-      }),
-    );
+    };
+    const orderIn = (reply: Reply) => reply.record<OrderRecord>(isEnded);
+    return this.#change(options, (call) => send(call, request, orderIn), {
+      resultIn: (error) => {
+        const order =
+          error instanceof ConflictError && error.code === code ? error.order : undefined;
+        return order !== undefined && isOwn(order) ? order : undefined;
+      },
+    });
   }
 }
 
 const CANCEL = {
   operation: 'cancelOrder',
-  action: 'cancel',
   status: 'cancelled',
   code: 'order_already_cancelled',
 } as const;
 const SHIP = {
   operation: 'shipOrder',
-  action: 'ship',
   status: 'shipped',
   code: 'order_already_shipped',
 } as const;
@@ -636,4 +654,47 @@ function isMoment(found: string | undefined, asked: string | undefined): boolean
   if (found === undefined || asked === undefined) return found === asked;
   const difference = Date.parse(found) - Date.parse(asked);
   return Number.isNaN(difference) || Math.abs(difference) <= 1;
+}
+
+/** Settings of a webhook; absent fields stay as they are. */
+export interface WebhookSettings {
+  readonly url?: string | undefined;
+  /** For people; null for none. */
+  readonly description?: string | null | undefined;
+  /** The types of the changes to send; null for all. */
+  readonly types?: readonly ChangeType[] | null | undefined;
+  /** The pets whose changes to send; null for all. */
+  readonly petIds?: readonly bigint[] | null | undefined;
+  /** A cursor of changes after which deliveries continue, `start` or `now`. */
+  readonly after?: string | undefined;
+  readonly state?: 'active' | 'paused' | undefined;
+}
+
+/** A call that can be repeated. */
+export interface RotationOptions extends CallOptions {
+  /** Identifies the rotation; a new key by default. A repetition with the same key returns the same secret. */
+  readonly idempotencyKey?: string | undefined;
+}
+
+const FIELDS = ['url', 'description', 'types', 'petIds', 'after', 'state'];
+
+/** @throws TypeError */
+function webhookJson(webhook: WebhookSettings): string {
+  plainObject(webhook, 'a webhook');
+  // A misspelt filter must not be ignored.
+  const unknown = Object.keys(webhook).find((name) => !FIELDS.includes(name));
+  if (unknown !== undefined)
+    throw new TypeError(`a webhook has no field ${unknown} that can be set`);
+  for (const name of ['url', 'after', 'description'] as const) text(webhook[name] ?? '', name);
+  oneOf(webhook.state, ['active', 'paused'], 'state');
+  for (const id of webhook.petIds ?? []) int64Text(id, 'a petId');
+  return stringify(webhook);
+}
+
+function webhookIn(id: string): (reply: Reply) => Promise<Webhook> {
+  return (reply) => reply.record<Webhook>((found: Webhook) => isWebhook(found) && found.id === id);
+}
+
+function secretIn(reply: Reply): Promise<WebhookSecret> {
+  return reply.record<WebhookSecret>(isWebhookSecret);
 }

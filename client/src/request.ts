@@ -1,6 +1,8 @@
 import { CODING_SUFFIX } from '../../protocol/coding-suffix.ts';
+import { CALLS } from '../../protocol/generated/calls.ts';
 import { ERROR_CODES, type OperationName } from '../../protocol/generated/error-codes.ts';
 import type { ErrorRecord, OrderRecord } from '../../protocol/generated/records.ts';
+import { pathWith } from './arguments.ts';
 import { type Call, timer } from './call.ts';
 import {
   ConnectionError,
@@ -27,6 +29,12 @@ export interface Request {
   readonly body?: string | undefined;
   /** Whether the order in an Error record can be the order that the request changes. */
   readonly isSubject?: (order: OrderRecord) => boolean;
+}
+
+/** The request of an operation, as the contract has it. @param id of the order or the webhook in its path */
+export function requestOf(operation: keyof typeof CALLS, id?: bigint | string): Request {
+  const { method, path, expects } = CALLS[operation];
+  return { operation, method, path: pathWith(path, id), expects };
 }
 
 /** Statuses of permanent redirects: a repetition would get the same. */
@@ -56,8 +64,8 @@ export type Tagged<T> = T & { readonly etag: string };
 
 /** A read of a record. */
 interface Read {
-  readonly operation: OperationName;
-  readonly path: string;
+  /** Of an order or a webhook. */
+  readonly id?: bigint | string | undefined;
   readonly query?: Request['query'];
   /** An ETag; the result is undefined while the ETag is current. */
   readonly ifNoneMatch?: string | undefined;
@@ -68,11 +76,12 @@ interface Read {
 /** Reads a record once. @throws what `open` throws */
 export function read<T>(
   call: Call,
-  { ifNoneMatch, isValid, ...request }: Read,
+  operation: keyof typeof CALLS,
+  { id, query, ifNoneMatch, isValid }: Read,
 ): Promise<Tagged<T> | undefined> {
   const expects = ifNoneMatch === undefined ? [200] : [200, 304];
   const headers = { 'if-none-match': ifNoneMatch };
-  return send(call, { ...request, method: 'GET', expects, headers }, (reply) => {
+  return send(call, { ...requestOf(operation, id), query, expects, headers }, (reply) => {
     if (reply.status !== 304) return reply.tagged<T>(isValid);
     const etag = reply.headers.get('etag') ?? ifNoneMatch!;
     if (opaqueTag(etag) !== opaqueTag(ifNoneMatch!)) throw reply.foreign('has another ETag');

@@ -2,7 +2,12 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { load } from 'js-yaml';
-import { errorCodesSource, operationsSource, recordsSource } from '../../build/records.ts';
+import {
+  callsSource,
+  errorCodesSource,
+  operationsSource,
+  recordsSource,
+} from '../../build/records.ts';
 import { StoreOrders } from '../../client/src/client.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
@@ -13,6 +18,7 @@ test('types and error codes are those of the contracts ("node build/records.ts" 
   for (const [name, source] of [
     ['records', recordsSource()],
     ['operations', operationsSource()],
+    ['calls', callsSource()],
     ['error-codes', errorCodesSource()],
   ] as const) {
     assert.ok(formatted(read(`protocol/generated/${name}.ts`)) === formatted(source), name);

@@ -1,10 +1,11 @@
+import type { ListChangesQuery } from '../../../protocol/generated/calls.ts';
 import type { Change, ChangePage } from '../../../protocol/generated/records.ts';
-import { functionOf, int64Text, oneOf, pageSize, plainObject, text } from '../arguments.ts';
+import { functionOf, queryOf } from '../arguments.ts';
 import { Call, pause } from '../call.ts';
 import { ConnectionError, LimitError, TimeoutError, UnavailableError } from '../errors.ts';
 import { parse } from '../exact-json.ts';
 import { LARGEST_PAGE } from '../orders.ts';
-import { open, pageBefore, read, type Tagged } from '../request.ts';
+import { open, pageBefore, read, requestOf, type Tagged } from '../request.ts';
 import { persistently, waitOut } from '../retries.ts';
 import { type CallOptions, harmless, type Settings } from '../settings.ts';
 import { isChange, isChangePage } from '../shapes.ts';
@@ -36,26 +37,14 @@ export interface FollowOptions extends ChangesFilter, Pick<CallOptions, 'signal'
   readonly onLive?: ((isLive: boolean) => void) | undefined;
 }
 
-/** Conditions on the changes to read; without any, all changes. */
-export interface ChangesFilter {
-  readonly petId?: bigint | undefined;
-  readonly type?: ChangeType | readonly ChangeType[] | undefined;
-  /** Id of the API key that made the change. */
-  readonly by?: string | undefined;
-}
+/** The page of changes to read. */
+export type ChangesQuery = ListChangesQuery;
 
-const TYPES = ['placed', 'cancelled', 'shipped'] as const;
+/** Conditions on the changes to read; without any, all changes. */
+export type ChangesFilter = Omit<ChangesQuery, 'after' | 'limit'>;
 
 /** The types that changes have in this release of the contract. */
-export type ChangeType = (typeof TYPES)[number];
-
-/** The page of changes to read. */
-export interface ChangesQuery extends ChangesFilter {
-  /** A cursor, `start` (the default) or `now`. */
-  readonly after?: string | undefined;
-  /** About how many changes to read, 1 to 500; 100 by default. */
-  readonly limit?: number | undefined;
-}
+export type ChangeType = Extract<ChangesFilter['type'], string>;
 
 /** A stream that lasts longer than this resets the number of failures when it ends. */
 const STEADY_MS = 10_000;
@@ -76,29 +65,10 @@ export async function changePage(
   changes: ChangesQuery,
   ifNoneMatch?: string,
 ): Promise<Tagged<ChangePage> | undefined> {
-  plainObject(changes, 'a query');
-  const { after, limit } = changes;
-  const page = await read<ChangePage>(call, {
-    operation: 'listChanges',
-    path: '/v2/store/changes',
-    ifNoneMatch,
-    isValid: isChangePage,
-    query: { after: text(after, 'after'), limit: pageSize(limit), ...filterParameters(changes) },
-  });
-  if (page?.more === true && page.next === after) {
-    throw pageBefore(call);
-  }
+  const request = { query: queryOf('listChanges', changes), ifNoneMatch, isValid: isChangePage };
+  const page = await read<ChangePage>(call, 'listChanges', request);
+  if (page?.more === true && page.next === changes.after) throw pageBefore(call);
   return page;
-}
-
-function filterParameters({ petId, type, by }: ChangesFilter) {
-  const types = typeof type === 'string' || type === undefined ? [type] : [...type];
-  const checked = types.map((each) => oneOf(each, TYPES, 'type'));
-  return {
-    petId: petId === undefined ? undefined : int64Text(petId, 'petId'),
-    type: type === undefined ? undefined : checked.join(),
-    by: text(by, 'by'),
-  };
 }
 
 /** Reads a page of changes, with as many retries as it takes. @throws HistoryMismatchError, and errors that a retry cannot resolve */
@@ -128,7 +98,9 @@ export async function* followChanges(
   }: FollowOptions & Stoppable,
 ): AsyncGenerator<Batch, void> {
   const call = new Call(settings, { headers, signal });
-  const isFiltered = Object.values(filterParameters(filter)).some((each) => each !== undefined);
+  const isFiltered = Object.values(queryOf('listChanges', filter)).some(
+    (each) => each !== undefined,
+  );
   if (isFiltered && wanted === true) throw new TypeError('filtered changes cannot be verified');
   const verify = isFiltered ? undefined : verifying(wanted);
   const tell = harmless(functionOf(onLive, 'onLive'));
@@ -199,11 +171,8 @@ async function* streamedChanges(
   filter: ChangesFilter,
 ): AsyncGenerator<Batch, void> {
   const reply = await open(call, {
-    operation: 'streamChanges',
-    method: 'GET',
-    path: '/v2/store/changes/stream',
-    query: { after, ...filterParameters(filter) },
-    expects: [200],
+    ...requestOf('streamChanges'),
+    query: queryOf('streamChanges', { ...filter, after }),
     headers: { accept: 'text/event-stream' },
   });
   try {

@@ -53,7 +53,7 @@ export const CLIENT_FAULTS: readonly SmallFault[] = [
   {
     name: 'copy-without-tracking-numbers',
     breaks: 'A replica has all fields of the orders.',
-    file: 'client/src/sqlite.ts',
+    file: 'examples/sqlite-replica.js',
     text: 'order.trackingNumber ?? null',
     fault: 'null',
     tests: ['client/replica'],
@@ -158,9 +158,9 @@ export const CLIENT_FAULTS: readonly SmallFault[] = [
   {
     name: 'webhooks-of-the-first-page',
     breaks: 'listWebhooks returns all webhooks.',
-    file: 'client/src/webhooks.ts',
-    text: 'if (next === undefined) return all;',
-    fault: 'return all;',
+    file: 'client/src/client.ts',
+    text: 'all.push(...page.webhooks);\n      cursor = page.next;',
+    fault: 'all.push(...page.webhooks);',
     tests: ['client/webhooks'],
   },
   {
@@ -175,8 +175,8 @@ export const CLIENT_FAULTS: readonly SmallFault[] = [
     name: 'result-of-another-order',
     breaks: 'A result has the order with its id.',
     file: 'client/src/shapes.ts',
-    text: 'return isOrder(order) && order.id === id;',
-    fault: 'return isOrder(order);',
+    text: 'isOrder(order) && order.id === id;',
+    fault: 'isOrder(order);',
     tests: ['client/hostile-network'],
   },
   {
