@@ -30,15 +30,8 @@ const KEY_LENGTHS: Readonly<Record<Sort, number>> = {
 };
 
 function digestOf({ filter, sort, isDescending }: Walk): string {
-  const { statuses, petId, reference, referencePrefix, ...times } = filter;
-  const { shipDateFrom, shipDateBefore, placedFrom, placedBefore, updatedFrom, updatedBefore } =
-    times;
-  const parts = [statuses, String(petId), reference, sort, isDescending];
-  const before = [parts, shipDateFrom, shipDateBefore, placedFrom, placedBefore];
-  const since2 = [updatedFrom, updatedBefore, referencePrefix];
-  // Without the later filters, the digest is that of earlier releases.
-  const isSome = since2.some((each) => each !== undefined);
-  return digest(JSON.stringify(isSome ? [...before, ...since2] : before));
+  const values = Object.entries(filter).map(([name, value]) => [name, value && String(value)]);
+  return digest(JSON.stringify([Object.fromEntries(values), sort, isDescending]));
 }
 
 type Boundaries = ActivityQuery['boundaries'];

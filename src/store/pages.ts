@@ -85,29 +85,75 @@ export const MAX_ROWS_READ = 50_000;
 /** Maximum number of rows that one count may read. */
 export const MAX_ROWS_COUNTED = MAX_ROWS_READ;
 
+/** What a filter compares. All but the status and the pet are sorted by an index: see Sort. */
+export type Field = 'status' | 'petId' | Exclude<Sort, 'id'>;
+
+/** A comparison of a field of an order with a value. */
+export interface Comparison {
+  readonly field: Field;
+  /** IN has a list of values. */
+  readonly sign: 'IN' | '=' | '>=' | '<';
+  readonly value: bigint | string | readonly string[];
+}
+
+/** The field of each condition, and how it is compared. */
+const CONDITIONS: Readonly<
+  Record<Exclude<keyof OrderFilter, 'referencePrefix'>, readonly [Field, Comparison['sign']]>
+> = {
+  statuses: ['status', 'IN'],
+  petId: ['petId', '='],
+  reference: ['reference', '='],
+  shipDateFrom: ['shipDate', '>='],
+  shipDateBefore: ['shipDate', '<'],
+  placedFrom: ['placedAt', '>='],
+  placedBefore: ['placedAt', '<'],
+  updatedFrom: ['updatedAt', '>='],
+  updatedBefore: ['updatedAt', '<'],
+};
+
+/** All fields with the signs that they can be compared by. */
+export const COMPARABLE: readonly Omit<Comparison, 'value'>[] = [
+  ...Object.values(CONDITIONS),
+  ['reference', '>='] as const,
+  ['reference', '<'] as const,
+].map(([field, sign]) => ({ field, sign }));
+
+/** Returns the comparisons that all must hold. */
+export function comparisonsOf({ referencePrefix, ...filter }: OrderFilter): Comparison[] {
+  const prefix = referencePrefix === undefined ? undefined : prefixRange(referencePrefix);
+  const given: (Omit<Comparison, 'value'> & { value: Comparison['value'] | undefined })[] = [
+    ...Object.entries(CONDITIONS).map(([name, [field, sign]]) => {
+      const value = filter[name as keyof typeof filter];
+      return { field, sign, value: typeof value === 'number' ? BigInt(value) : value };
+    }),
+    { field: 'reference', sign: '>=', value: prefix?.from },
+    { field: 'reference', sign: '<', value: prefix?.before },
+  ];
+  return given.filter((each): each is Comparison => each.value !== undefined);
+}
+
+/** Whether the index of a sort order selects by a comparison. */
+export function isInRange({ field, sign }: Omit<Comparison, 'value'>, sort: Sort): boolean {
+  return sort === 'id' ? sign === '=' : field === sort && sign !== '=';
+}
+
 /**
- * Divides a filter into conditions that select a range of the index and conditions on its rows. Without the latter, every row that is read
+ * Divides a filter into comparisons that select a range of the index and comparisons on its rows. Without the latter, every row that is read
  * matches.
  */
 export function dividedFilter(
-  { statuses, petId, reference, referencePrefix, ...times }: OrderFilter,
+  filter: OrderFilter,
   sort: Sort,
-): { readonly range: OrderFilter; readonly rest: OrderFilter; readonly isSelective: boolean } {
-  const { shipDateFrom, shipDateBefore, placedFrom, placedBefore, updatedFrom, updatedBefore } =
-    times;
-  const ranges: Record<Sort, OrderFilter> = {
-    id: { petId, reference },
-    placedAt: { placedFrom, placedBefore },
-    updatedAt: { updatedFrom, updatedBefore },
-    shipDate: { shipDateFrom, shipDateBefore },
-    reference: { referencePrefix },
-  };
-  const { [sort]: range, ...others } = ranges;
-  const rest = Object.assign({ statuses }, ...Object.values(others)) as OrderFilter;
+): {
+  readonly range: readonly Comparison[];
+  readonly rest: readonly Comparison[];
+  readonly isSelective: boolean;
+} {
+  const all = comparisonsOf(filter);
+  const rest = all.filter((each) => !isInRange(each, sort));
   // By the time of change, events that were not the last ones of their orders are read too.
-  const isSelective =
-    sort === 'updatedAt' || Object.values(rest).some((each) => each !== undefined);
-  return { range, rest, isSelective };
+  const isSelective = sort === 'updatedAt' || rest.length > 0;
+  return { range: all.filter((each) => isInRange(each, sort)), rest, isSelective };
 }
 
 /**
@@ -116,10 +162,7 @@ export function dividedFilter(
  */
 export function narrowestSort(filter: OrderFilter): Sort | undefined {
   const narrowFirst: readonly Sort[] = ['id', 'reference', 'shipDate', 'updatedAt', 'placedAt'];
-  return narrowFirst.find((sort) => {
-    const { range } = dividedFilter(filter, sort);
-    return Object.values(range).some((each) => each !== undefined);
-  });
+  return narrowFirst.find((sort) => dividedFilter(filter, sort).range.length > 0);
 }
 
 /** Returns the counters of a store for the statuses of a filter. */
@@ -165,7 +208,7 @@ interface TextRange {
 }
 
 /** Returns the range of the texts that begin with a prefix, sorted by code points, which is how UTF-8 sorts them. */
-export function prefixRange(prefix: string): TextRange {
+function prefixRange(prefix: string): TextRange {
   const points = Array.from(prefix, (each) => each.codePointAt(0)!);
   while (points.at(-1) === LAST_CODE_POINT) points.pop();
   const last = points.pop();

@@ -13,25 +13,12 @@ export function filterOf({
   referencePrefix,
   ...times
 }: FilterParameters): OrderFilter {
-  return {
-    statuses: status && [...new Set(status)].sort(),
-    petId,
-    reference,
-    referencePrefix,
-    shipDateFrom: boundOf(times.shipDateFrom),
-    shipDateBefore: boundOf(times.shipDateBefore),
-    placedFrom: boundOf(times.placedFrom),
-    placedBefore: boundOf(times.placedBefore),
-    updatedFrom: boundOf(times.updatedFrom),
-    updatedBefore: boundOf(times.updatedBefore),
-  };
+  const bounds = Object.entries(times).map(([name, text]) => [name, text && parseBound(text)]);
+  const statuses = status && [...new Set(status)].sort();
+  return { statuses, petId, reference, referencePrefix, ...Object.fromEntries(bounds) };
 }
 
 /** Parses a time that is valid by the contract. */
 export function timeOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : parseTimestamp(text);
-}
-
-function boundOf(text: string | undefined): number | undefined {
-  return text === undefined ? undefined : parseBound(text);
 }

@@ -1,8 +1,13 @@
 import { ORDER_STATUSES, type OrderId, type OrderRecord } from '../../domain/order.ts';
 import {
+  COMPARABLE,
+  type Comparison,
+  comparisonsOf,
   countsOf,
   dividedFilter,
+  type Field,
   hasUndatedLast,
+  isInRange,
   MAX_ROWS_COUNTED,
   MAX_ROWS_READ,
   narrowestSort,
@@ -11,7 +16,6 @@ import {
   type OrderPage,
   type PageQuery,
   placeOf,
-  prefixRange,
   type Sort,
   type SortKey,
   UNDATED,
@@ -152,12 +156,20 @@ const WALKS: Readonly<Record<Sort, Walk>> = {
   reference: { from: 'orders', columns: [REFERENCE, 'orders.id'], place: ['$6', '$4'] },
 };
 
+/** The parameters of the filter begin here. */
+const FIRST_OF_FILTER = 7;
+
 /**
  * All parameters, with their types: every statement has them all, so that there are few statements to prepare. $1 is the maximum number of rows
- * to read, $2 that of orders; $3 to $6 are a place; the others are the filter.
+ * to read, $2 that of orders; $3 to $6 are a place; the others are the values of the filter, in the sequence of COMPARABLE.
  */
 const GIVEN = `given AS (SELECT $1::bigint, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::text,
-  $7::text[], $8::bigint, $9::text, $10::bigint, $11::bigint, $12::bigint, $13::bigint, $14::bigint, $15::bigint, $16::text, $17::text)`;
+  ${COMPARABLE.map((each, index) => `$${FIRST_OF_FILTER + index}::${typeOf(each)}`).join(', ')})`;
+
+function typeOf({ field, sign }: Omit<Comparison, 'value'>): string {
+  if (sign === 'IN') return 'text[]';
+  return field === 'reference' ? 'text' : 'bigint';
+}
 
 /** $3 to $6. */
 function placeValues(sort: Sort, after: PageQuery['after']): Value[] {
@@ -166,24 +178,25 @@ function placeValues(sort: Sort, after: PageQuery['after']): Value[] {
   return ['$3', '$4', '$5', '$6'].map((parameter) => values[place.indexOf(parameter)] ?? null);
 }
 
-/** $7 to $17. */
+/** The values of COMPARABLE. */
 function filterValues(filter: OrderFilter): Value[] {
-  const { statuses, petId, reference, referencePrefix } = filter;
-  const range = referencePrefix === undefined ? undefined : prefixRange(referencePrefix);
-  return [
-    statuses === undefined ? null : arrayOf(statuses),
-    ...[petId, reference],
-    ...[filter.shipDateFrom, filter.shipDateBefore],
-    ...[filter.placedFrom, filter.placedBefore],
-    ...[filter.updatedFrom, filter.updatedBefore],
-    ...[range?.from, range?.before],
-  ].map((each) => each ?? null);
+  const given = comparisonsOf(filter);
+  return COMPARABLE.map(({ field, sign }) => {
+    const { value } = given.find((each) => each.field === field && each.sign === sign) ?? {};
+    return typeof value === 'object' ? arrayOf(value) : (value ?? null);
+  });
 }
 
-/** Returns the condition on a value that a parameter may limit. */
-function unlessNull(parameter: string, condition: string): string {
-  return `(${parameter} IS NULL OR ${condition} ${parameter})`;
+function parameterOf({ field, sign }: Omit<Comparison, 'value'>): string {
+  const index = COMPARABLE.findIndex((each) => each.field === field && each.sign === sign);
+  return `$${FIRST_OF_FILTER + index}`;
 }
+
+/** What the fields are compared with, except by the index of the walk. */
+const COLUMNS: Readonly<Record<Field, string>> = {
+  ...{ status: 'status', petId: 'pet_id', reference: REFERENCE, shipDate: 'ship_date' },
+  ...{ placedAt: PLACED_AT, updatedAt: UPDATED_AT },
+};
 
 /**
  * Returns a query for the rows that a page or a count reads, with the columns of their places, key_0 and so on. They follow the place, if there is
@@ -221,20 +234,15 @@ function segment(
   const { from, columns, place, further } = WALKS[sort];
   const [first] = columns;
   const direction = isDescending ? 'DESC' : 'ASC';
-  const isBefore = range.referencePrefix && prefixRange(range.referencePrefix).before !== undefined;
+  const isDated = sort === 'shipDate' && range.length > 0;
   const conditions = [
     condition,
     ...(isContinued ? [`(${columns.join()}) ${isDescending ? '<' : '>'} (${place.join()})`] : []),
-    ...(range.petId === undefined ? [] : ['pet_id = $8']),
-    ...(range.reference === undefined ? [] : [`${REFERENCE} = $9`]),
-    ...(range.shipDateFrom === undefined ? [] : [`${first} >= $10 AND ${first} < ${UNDATED}`]),
-    ...(range.shipDateBefore === undefined ? [] : [`${first} < $11`]),
-    ...(range.placedFrom === undefined ? [] : [`${first} >= $12`]),
-    ...(range.placedBefore === undefined ? [] : [`${first} < $13`]),
-    ...(range.updatedFrom === undefined ? [] : [`${first} >= $14`]),
-    ...(range.updatedBefore === undefined ? [] : [`${first} < $15`]),
-    ...(range.referencePrefix === undefined ? [] : [`${first} >= $16`]),
-    ...(isBefore ? [`${first} < $17`] : []),
+    ...(isDated ? [`${first} < ${UNDATED}`] : []),
+    ...range.map((each) => {
+      const column = sort === 'id' ? COLUMNS[each.field] : first;
+      return [column, each.sign, parameterOf(each)].join(' ');
+    }),
   ];
   const order = [...columns.map((each) => `${each} ${direction}`), ...(further ? [further] : [])];
   const keys = columns.map((each, index) => `${each} AS key_${index}`);
@@ -245,26 +253,16 @@ function segment(
 /** The condition on a row of `rowsRead`, as "orders", without the conditions that its range has applied. */
 function matching({ filter, sort = 'id' }: Pick<PageQuery, 'filter' | 'sort'>): string {
   const { rest } = dividedFilter(filter, sort);
-  const conditions = [
-    'orders.id IS NOT NULL',
-    '($7 IS NULL OR status = ANY ($7))',
-    ...(sort === 'id' ? [] : [unlessNull('$8', 'pet_id ='), unlessNull('$9', `${REFERENCE} =`)]),
-    ...(sort === 'shipDate' ? [] : timesIn('ship_date', '$10', '$11')),
-    ...(isSome(rest.placedFrom, rest.placedBefore) ? timesIn(PLACED_AT, '$12', '$13') : []),
-    ...(isSome(rest.updatedFrom, rest.updatedBefore) ? timesIn(UPDATED_AT, '$14', '$15') : []),
-    ...(sort === 'reference'
-      ? []
-      : [unlessNull('$16', `${REFERENCE} >=`), unlessNull('$17', `${REFERENCE} <`)]),
-  ];
-  return conditions.join(' AND ');
-}
-
-function timesIn(column: string, from: string, before: string): string[] {
-  return [unlessNull(from, `${column} >=`), unlessNull(before, `${column} <`)];
-}
-
-function isSome(...values: readonly unknown[]): boolean {
-  return values.some((each) => each !== undefined);
+  const conditions = COMPARABLE.filter((each) => !isInRange(each, sort)).flatMap((each) => {
+    const column = COLUMNS[each.field];
+    // Columns alone are compared with every parameter, so that there are few statements; what needs a query, only with those that are given.
+    if (column.includes('SELECT') && !rest.some(({ field }) => field === each.field)) return [];
+    const parameter = parameterOf(each);
+    const comparison =
+      each.sign === 'IN' ? `= ANY (${parameter})` : [each.sign, parameter].join(' ');
+    return [`(${parameter} IS NULL OR ${column} ${comparison})`];
+  });
+  return ['orders.id IS NOT NULL', ...conditions].join(' AND ');
 }
 
 /**

@@ -1,11 +1,11 @@
 import type { OrderId } from '../../domain/order.ts';
 import {
+  type Comparison,
   dividedFilter,
+  type Field,
   hasUndatedLast,
-  type OrderFilter,
   type PagePlace,
   type PageQuery,
-  prefixRange,
   type Sort,
   type SortKey,
   UNDATED,
@@ -82,76 +82,50 @@ const INDEXES: Readonly<Record<Sort, Pick<Walk, 'index' | 'orders' | 'columns'>>
   reference: { index: BY_REFERENCE, orders: BY_REFERENCE, columns: ['reference', 'id'] },
 };
 
+/** What the fields are compared with in rows of another index; "+" keeps the planner from using their own. */
+const COLUMNS: Readonly<Record<Field, string>> = {
+  ...{ status: 'status', petId: 'pet_id', reference: '+reference', shipDate: 'ship_date' },
+  ...{ placedAt: PLACED_AT, updatedAt: UPDATED_AT },
+};
+
 export function walkOf({ filter, sort = 'id', isDescending }: Omit<PageQuery, 'limit'>): Walk {
   const { range, rest, isSelective } = dividedFilter(filter, sort);
-  const { placedFrom, placedBefore, updatedFrom, updatedBefore } = rest;
-  const isJoined = [placedFrom, placedBefore, updatedFrom, updatedBefore].some(
-    (each) => each !== undefined,
-  );
+  const isJoined = rest.some(({ field }) => field === 'placedAt' || field === 'updatedAt');
+  const boundOf = (sign: string) => range.find((each) => each.sign === sign)?.value as Key;
+  const [from, before] = [boundOf('>='), boundOf('<')];
+  const isDated = sort === 'shipDate' && from !== undefined;
   return {
     ...INDEXES[sort],
     direction: isDescending ? 'DESC' : 'ASC',
-    range: rangeOf(range, sort),
-    segments: segmentsOf(range, sort, hasUndatedLast({ filter, sort, isDescending })),
-    rest: restOf(rest),
+    range: sort === 'id' ? namedBy(range) : ROWS_OF[sort],
+    segments: hasUndatedLast({ filter, sort, isDescending })
+      ? [{ before: UNDATED }, { from: UNDATED }]
+      : [{ from, before: before ?? (isDated ? UNDATED : undefined) }],
+    rest: rest.map(conditionOf),
     isSelective,
     rowsPerTurn: sort === 'id' && !isJoined ? ROWS_PER_TURN : JOINED_PER_TURN,
   };
 }
 
-function rangeOf({ petId, reference }: OrderFilter, sort: Sort): Condition[] {
-  if (sort === 'placedAt') return [["placed.type = 'placed'"]];
-  if (sort === 'updatedAt') return [['last.head IS NOT NULL']];
-  const named: Condition[] = reference === undefined ? [] : [['reference = ?', reference]];
-  // "+" keeps the planner from using the index of pets: the index of references finds fewer orders.
-  const column = reference === undefined ? 'pet_id' : '+pet_id';
-  return petId === undefined ? named : [[`${column} = ?`, petId], ...named];
+/** The rows of an index of events that are read. */
+const ROWS_OF: Readonly<Record<Exclude<Sort, 'id'>, readonly Condition[]>> = {
+  placedAt: [["placed.type = 'placed'"]],
+  updatedAt: [['last.head IS NOT NULL']],
+  ...{ shipDate: [], reference: [] },
+};
+
+/** The conditions on the pet and the reference; the index of references finds fewer orders. */
+function namedBy(range: readonly Comparison[]): Condition[] {
+  const isNamed = range.some(({ field }) => field === 'reference');
+  return range.map(({ field, value }) => {
+    const column = field === 'reference' ? 'reference' : isNamed ? '+pet_id' : 'pet_id';
+    return [`${column} = ?`, value as Key];
+  });
 }
 
-/** @param isDivided whether the orders without a ship date come last although the index has them first */
-function segmentsOf(range: OrderFilter, sort: Sort, isDivided: boolean): Segment[] {
-  if (isDivided) return [{ before: UNDATED }, { from: UNDATED }];
-  switch (sort) {
-    case 'id':
-      return [{}];
-    case 'placedAt':
-      return [timesIn(range.placedFrom, range.placedBefore)];
-    case 'updatedAt':
-      return [timesIn(range.updatedFrom, range.updatedBefore)];
-    case 'shipDate': {
-      const { from, before } = timesIn(range.shipDateFrom, range.shipDateBefore);
-      return [{ from, before: before ?? (from === undefined ? undefined : UNDATED) }];
-    }
-    case 'reference':
-      return [prefixRange(range.referencePrefix!)];
-  }
-}
-
-function timesIn(from: number | undefined, before: number | undefined) {
-  return {
-    from: from === undefined ? undefined : BigInt(from),
-    before: before === undefined ? undefined : BigInt(before),
-  };
-}
-
-/** The conditions on what is not in the index. */
-function restOf(filter: OrderFilter): Condition[] {
-  const { statuses, petId, reference, referencePrefix } = filter;
-  const conditions = [
-    ...within('ship_date', timesIn(filter.shipDateFrom, filter.shipDateBefore)),
-    ...within(PLACED_AT, timesIn(filter.placedFrom, filter.placedBefore)),
-    ...within(UPDATED_AT, timesIn(filter.updatedFrom, filter.updatedBefore)),
-  ];
-  if (statuses !== undefined) {
-    conditions.push([`status IN (${statuses.map(() => '?').join()})`, ...statuses]);
-  }
-  if (petId !== undefined) conditions.push(['pet_id = ?', petId]);
-  if (reference !== undefined) conditions.push(['reference = ?', reference]);
-  if (referencePrefix !== undefined) {
-    // "+": the rows follow another index.
-    conditions.push(...within('+reference', prefixRange(referencePrefix)));
-  }
-  return conditions;
+function conditionOf({ field, sign, value }: Comparison): Condition {
+  if (typeof value !== 'object') return [[COLUMNS[field], sign, '?'].join(' '), value];
+  return [`${COLUMNS[field]} IN (${value.map(() => '?').join()})`, ...value];
 }
 
 function within(column: string, { from, before }: Segment): Condition[] {
