@@ -13,13 +13,13 @@ import type { Exchange, RouteHandler } from '../http/request/exchange.ts';
 import { type ErrorReply, type Reply, sendReply } from '../http/request/reply.ts';
 import type { Store } from '../store/store.ts';
 import type { ReadKind, Reads } from './reads.ts';
-import type { Submit, SubmitInTurn } from './submit.ts';
+import type { Submit } from './submit.ts';
 
 /** The parts of the service that operations use. */
 export interface Services {
   readonly store: Store;
   readonly submit: Submit;
-  readonly submitInTurn: SubmitInTurn;
+  readonly submitOneByOne: Submit;
   readonly reads: Reads;
   readonly streams: ChangeStreams;
   /** The path of the version: /v2 */

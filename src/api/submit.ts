@@ -15,9 +15,6 @@ interface Timed {
 /** Carries out a command on an order in the next group commit; see GroupCommit.submit. @throws TimedOut after the deadline */
 export type Submit = <C extends BatchCommand>(request: Timed, command: C) => Promise<OutcomeOf<C>>;
 
-/** Carries out a command on many orders, after those before it. */
-export type SubmitInTurn = Submit;
-
 /**
  * Returns a function that submits the commands of requests, unless their time is up. Group commit limits their time too, so only a request that
  * has less than that left needs a limit of its own, which would add a twentieth to the time of a cancel.
@@ -36,7 +33,7 @@ export function submitting(
  * Returns a function that submits commands for many orders one after another. Several of them at once would leave no room in the batches for the
  * commands of other requests.
  */
-export function oneAtATime(submit: Submit): SubmitInTurn {
+export function oneAtATime(submit: Submit): Submit {
   const mutex = new Mutex();
   return (request, command) => mutex.run(async () => submit(request, command));
 }

@@ -165,7 +165,7 @@ function servicesOf(
   return {
     ...parts,
     store,
-    submitInTurn: oneAtATime(parts.submit),
+    submitOneByOne: oneAtATime(parts.submit),
     reads: new Reads(),
     facts: { name: config.storeName, canLoseChanges: config.canLoseChanges },
     webhooks: {

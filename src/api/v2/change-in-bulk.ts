@@ -32,7 +32,7 @@ type OrderToChange = Operations['cancelOrders' | 'shipOrders']['body']['orders']
  */
 export async function changeInBulk<Name extends 'cancelOrders' | 'shipOrders'>(
   call: Call<Name>,
-  { store, submitInTurn }: Services,
+  { store, submitOneByOne }: Services,
   {
     changeOf,
     content,
@@ -64,7 +64,7 @@ export async function changeInBulk<Name extends 'cancelOrders' | 'shipOrders'>(
             digest: createHash('sha256').update(asked).digest('base64url'),
           },
   };
-  const outcome = await submitInTurn(call, command);
+  const outcome = await submitOneByOne(call, command);
   const { type } = changes[0]!;
   switch (outcome.refusal) {
     case 'idempotency_key_reused':
