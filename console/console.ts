@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { asset, IS_CLONE } from '../src/assets.ts';
-import { addFiles, digestOf, securityHeaders, stylesOf } from '../src/http/pages/files.ts';
+import { addFiles, filesDigest, securityHeaders, stylesOf } from '../src/http/pages/files.ts';
 import { html } from '../src/http/pages/html.ts';
 import type { FixedFile } from '../src/http/request/fixed-response.ts';
 import type { Router } from '../src/http/request/router.ts';
@@ -39,7 +39,7 @@ export function addConsole(
 ): void {
   const styles = stylesOf(...STYLES);
   const script = IS_CLONE ? undefined : asset(SCRIPT);
-  const digest = digestOf([styles, ...(script === undefined ? sourceTexts() : [script])]);
+  const digest = filesDigest([styles, ...(script === undefined ? sourceTexts() : [script])]);
   const folder = `${PATH}/${digest}`;
   const store = storeName ?? 'Store Orders';
   const files: FixedFile[] = [

@@ -16,7 +16,7 @@ import { deliveryExample, operationSamples, responseExample, sampleTabs } from '
 import { tryItForm } from './try-it-form.ts';
 
 /** The location of an operation. */
-export interface Place {
+interface Place {
   readonly version: string;
   readonly method: string;
   /** Relative to the version: /store/orders/{orderId} */

@@ -1,5 +1,5 @@
 import { asset } from '../src/assets.ts';
-import { addFiles, digestOf, securityHeaders, stylesOf } from '../src/http/pages/files.ts';
+import { addFiles, filesDigest, securityHeaders, stylesOf } from '../src/http/pages/files.ts';
 import { Html, html } from '../src/http/pages/html.ts';
 import type { FixedFile } from '../src/http/request/fixed-response.ts';
 import type { Router } from '../src/http/request/router.ts';
@@ -23,7 +23,7 @@ export function addReference(
     source: asset(`reference/browser/${name}`),
   }));
   const styles = stylesOf(STYLES);
-  const digest = digestOf([styles, ...scripts.map(({ source }) => source)]);
+  const digest = filesDigest([styles, ...scripts.map(({ source }) => source)]);
   const head = html`<link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${PATH}/${digest}/reference.css">
 <script type="module" src="${PATH}/${digest}/reference.js"></script>`;

@@ -168,3 +168,81 @@ test(`a folder has 2 to ${MAX_FILES} files, or further folders`, () => {
     assert.ok(length > 1 || hasFolders, `${folder} has one file`);
   }
 });
+
+/**
+ * At most how many lines and exported names each room has, without generated files. What a change adds, it takes away elsewhere; raising a
+ * ceiling needs a decision page that says what the lines are for.
+ */
+const CEILINGS: Readonly<Record<string, readonly [lines: number, names: number]>> = {
+  'src/assets': [43, 5],
+  'src/concurrency': [153, 5],
+  'src/version': [28, 2],
+  'src/domain': [1565, 127],
+  'src/store': [12231, 459],
+  'src/records': [248, 17],
+  'src/telemetry': [1011, 20],
+  'src/http': [3148, 144],
+  'src/listing': [684, 10],
+  'src/feed': [1825, 49],
+  'src/api': [1636, 72],
+  'src/service': [1980, 53],
+  'src/cli': [4896, 124],
+  'src/main': [30, 0],
+  protocol: [447, 42],
+  console: [5233, 163],
+  reference: [978, 32],
+  client: [3447, 123],
+};
+
+const WRITTEN = [...SOURCES, ...CLIENT].filter((path) => !path.includes('/generated/'));
+const EXPORTED = /^export (?:async |abstract )?(?:function\*?|const|class|interface|type) (\w+)/gm;
+const namesExportedBy = (path: string) =>
+  [...read(path).matchAll(EXPORTED)].map(([, name]) => name!);
+
+test('no room has more lines, or exported names, than its ceiling', () => {
+  const rooms = Map.groupBy(WRITTEN, (path) =>
+    Object.keys(CEILINGS).find((room) => isIn(path, room)),
+  );
+  assert.deepEqual([...rooms.keys()].toSorted(), Object.keys(CEILINGS).toSorted());
+  for (const [room, paths] of rooms) {
+    const lines = paths.reduce((sum, path) => sum + read(path).split('\n').length - 1, 0);
+    const names = paths.flatMap(namesExportedBy).length;
+    const [mostLines, mostNames] = CEILINGS[room!]!;
+    assert.ok(lines <= mostLines, `${room} has ${lines} lines, of ${mostLines} at most`);
+    assert.ok(names <= mostNames, `${room} exports ${names} names, of ${mostNames} at most`);
+  }
+});
+
+test('no exported name is in two rooms of src/', () => {
+  const roomOf = new Map<string, string>();
+  for (const path of SOURCES.filter((each) => each.startsWith('src/'))) {
+    const { room } = placeOf(path);
+    for (const name of namesExportedBy(path)) {
+      assert.equal(roomOf.get(name) ?? room, room, `${name} is exported in two rooms`);
+      roomOf.set(name, room);
+    }
+  }
+});
+
+test('every export has a user outside its file', () => {
+  const others = sourcesIn(
+    '{test,build,client/conformance,bench/{clients,peers,scenarios}}/**/*.ts',
+  ).filter((path) => !path.includes('node_modules'));
+  const used = new Set<string>();
+  for (const path of [...SOURCES, ...CLIENT, ...others]) {
+    const imports = /(?:import|export) (?:type )?\{([^}]*)\} from '(\.[^']+)'/g;
+    for (const [, names, specifier] of read(path).matchAll(imports)) {
+      const target = join(dirname(path), specifier!).replaceAll('\\', '/');
+      for (const [name] of names!.matchAll(/\w+/g)) used.add(`${target} ${name}`);
+    }
+  }
+  const exported = WRITTEN.flatMap((path) =>
+    namesExportedBy(path).map((name) => `${path} ${name}`),
+  );
+  // The entry of the package has what programs use.
+  const isPublic = (each: string) => each.startsWith('client/src/client.ts ');
+  assert.deepEqual(
+    exported.filter((each) => !used.has(each) && !isPublic(each)),
+    [],
+  );
+});

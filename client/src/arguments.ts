@@ -60,7 +60,7 @@ export function count(value: number | undefined, otherwise: number, name: string
   throw new TypeError(`${name} must be an integer, 0 or more`);
 }
 
-export function pageSize(value: number | undefined): string | undefined {
+function pageSize(value: number | undefined): string | undefined {
   if (value === undefined || (Number.isSafeInteger(value) && value > 0)) return value?.toString();
   throw new TypeError('limit must be an integer above 0');
 }

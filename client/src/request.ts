@@ -16,7 +16,7 @@ import { parse } from './exact-json.ts';
 import type { SentRequest } from './settings.ts';
 import { isErrorRecord } from './shapes.ts';
 
-export interface Request {
+interface Request {
   readonly operation: OperationName;
   readonly method: SentRequest['method'];
   /** With the version: /v2/store/orders */

@@ -7,7 +7,7 @@ import type { AllowedTargets } from '../feed/deliveries/addresses.ts';
 import type { KeyForNew, KeyOf, WebhookKey } from '../feed/deliveries/webhook-key.ts';
 import type { ChangeStreams } from '../feed/streams/change-streams.ts';
 import type { Contract } from '../http/contract/contract.ts';
-import type { Input } from '../http/contract/handlers.ts';
+import type { OperationInput } from '../http/contract/handlers.ts';
 import { inTime } from '../http/request/deadline.ts';
 import type { Exchange, RouteHandler } from '../http/request/exchange.ts';
 import { type ErrorReply, type Reply, sendReply } from '../http/request/reply.ts';
@@ -51,7 +51,7 @@ interface TestOutcome {
 
 /** A request of an operation; its input is valid by the contract. */
 export interface Call<Id extends keyof Operations = keyof Operations>
-  extends Input<Operations[Id]['parameters'], Operations[Id]['body']> {
+  extends OperationInput<Operations[Id]['parameters'], Operations[Id]['body']> {
   /** Its headers are read where they are used. */
   readonly request: IncomingMessage;
   readonly key: ApiKey;
@@ -60,9 +60,7 @@ export interface Call<Id extends keyof Operations = keyof Operations>
 }
 
 /** The reply of an operation: its record, checked by the compiler, or an Error record. */
-export type Answer<Id extends keyof Operations> =
-  | Reply<Sent<Operations[Id]['answer']>>
-  | ErrorReply;
+type Answer<Id extends keyof Operations> = Reply<Sent<Operations[Id]['answer']>> | ErrorReply;
 
 type Handle<Id extends keyof Operations> = (
   call: Call<Id>,

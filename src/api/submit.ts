@@ -39,7 +39,7 @@ export function oneAtATime(submit: Submit): Submit {
 }
 
 /** The command that cancels an order for the client with this key. */
-export function cancelCommand({ id: by, cancelsPerHour }: ApiKey, id: OrderId) {
+export function cancellation({ id: by, cancelsPerHour }: ApiKey, id: OrderId) {
   // Most keys have no limit. Each field of a command is copied to the writer's thread.
   const limit = cancelsPerHour === undefined ? undefined : { cancelsPerHour };
   return { type: 'cancel', id, by, ...limit } as const;

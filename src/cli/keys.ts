@@ -2,7 +2,6 @@ import { Command, Option } from 'commander';
 import { toJson } from '../../protocol/exact-json.ts';
 import {
   type ApiKey,
-  digestOf,
   ENVIRONMENTS,
   type Environment,
   keyStatus,
@@ -10,6 +9,7 @@ import {
   newSecret,
   SCOPES,
   type Scope,
+  secretDigest,
 } from '../domain/api-key.ts';
 import { formatTimestamp } from '../domain/timestamp.ts';
 import { DURATION, parseDate, parseDuration } from '../service/settings/parsers.ts';
@@ -260,7 +260,7 @@ async function rotateKey(id: string, flags: RotateFlags): Promise<void> {
         ? 'without an overlap'
         : `the former secret is valid until ${formatTimestamp(formerUntil)}`;
     const action = actionOf('keys rotate', `${id} "${key.name}", ${end}`);
-    const command = { type: 'rotateKey', id, digest: digestOf(secret), formerUntil } as const;
+    const command = { type: 'rotateKey', id, digest: secretDigest(secret), formerUntil } as const;
     const [outcome] = await applyRecorded(store, action, [command]);
     if (outcome !== 'rotated') {
       throw new CommandFailed(`${id} was revoked meanwhile; the secret is not valid`);

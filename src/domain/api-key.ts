@@ -90,7 +90,7 @@ export function newApiKey(
 ): ApiKey {
   const id = `key_${base62(BigInt(`0x${randomBytes(6).toString('hex')}`), 9)}`;
   const { now, ...rest } = details;
-  return { id, ...rest, digest: digestOf(secret), createdAt: now };
+  return { id, ...rest, digest: secretDigest(secret), createdAt: now };
 }
 
 /** Returns the environment that a secret belongs to, or undefined if it is not a secret of this service. */
@@ -102,7 +102,7 @@ export function environmentOfSecret(secret: string): Environment | undefined {
 }
 
 /** Returns the SHA-256 digest, 32 bytes. Salt and stretching are unnecessary: 256 random bits cannot be guessed. */
-export function digestOf(secret: string): Uint8Array {
+export function secretDigest(secret: string): Uint8Array {
   return hash('sha256', secret, 'buffer');
 }
 

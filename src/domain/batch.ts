@@ -39,7 +39,7 @@ export const MAX_BATCH = 2_000;
 const BATCH_COMMANDS = ['insertOrder', 'cancel', 'ship', 'placeOrder', 'bulk'];
 
 /** Returns how many orders a command changes at most. */
-export function sizeOf(command: BatchCommand): number {
+export function changesOf(command: BatchCommand): number {
   return command.type === 'bulk' ? command.changes.length : 1;
 }
 
@@ -57,7 +57,7 @@ export type OrderOutcome =
 export type BatchOutcome = OrderOutcome | PlaceOrderOutcome | BulkOutcome;
 
 /** The name of an outcome. */
-export function nameOf(outcome: OrderOutcome): Decision['outcome'] | 'cancel_limit_reached' {
+export function outcomeName(outcome: OrderOutcome): Decision['outcome'] | 'cancel_limit_reached' {
   return typeof outcome === 'string' ? outcome : outcome.refusal;
 }
 
@@ -256,7 +256,7 @@ export class Batch {
     const refusal = isAtomic ? this.#whyNotAll(changes) : undefined;
     if (refusal !== undefined) return refusal;
     const outcomes = changes.map((change) => this.#carryOut(change));
-    const results = outcomes.map((outcome) => nameOf(outcome) as ChangeResult);
+    const results = outcomes.map((outcome) => outcomeName(outcome) as ChangeResult);
     // A repetition of a command that has changed nothing may succeed later.
     if (repeatable !== undefined && results.some(isDone)) {
       const changed = { ...repeatable, results, at: this.now };

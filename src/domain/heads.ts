@@ -38,7 +38,7 @@ export function lineOf(
 }
 
 /** Returns the digest of a revision. @param events in the order of the feed */
-export function digestOf(events: readonly ChainedEvent[]): Uint8Array {
+export function eventsDigest(events: readonly ChainedEvent[]): Uint8Array {
   let lines = '';
   // All events of a revision have the same time, unless a row was changed by hand.
   let at = events[0]?.at ?? 0;
@@ -68,7 +68,7 @@ export function positionAfterChanges(from: Position, changes: readonly OrderChan
       order,
       at: order.updatedAt,
     }));
-    head = headAfter(head, digestOf(events));
+    head = headAfter(head, eventsDigest(events));
   }
   return { revision: changes.at(-1)?.order.revision ?? from.revision, head: headText(head) };
 }

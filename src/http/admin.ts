@@ -10,7 +10,7 @@ import {
   REQUEST_TIMEOUT_MS,
   TIMEOUT_CHECK_INTERVAL_MS,
 } from './limits.ts';
-import { type Address, listen } from './listen.ts';
+import { type ListenAddress, listen } from './listen.ts';
 import { errorHandler } from './request/error-handler.ts';
 import { Exchange } from './request/exchange.ts';
 import { dispatch } from './request/pipeline.ts';
@@ -34,7 +34,7 @@ interface AdminParts {
 }
 
 export interface Admin {
-  readonly listen: (address: Address) => Promise<AddressInfo>;
+  readonly listen: (address: ListenAddress) => Promise<AddressInfo>;
   readonly close: () => Promise<void>;
 }
 

@@ -3,7 +3,7 @@ import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 /** The address a server listens on. */
-export interface Address {
+export interface ListenAddress {
   readonly host: string;
   /** 0 selects any free port. */
   readonly port: number;
@@ -18,7 +18,7 @@ export interface Address {
  */
 export async function listen(
   server: Server,
-  { host, port, reusePort = false }: Address,
+  { host, port, reusePort = false }: ListenAddress,
 ): Promise<AddressInfo> {
   server.listen({ host, port, reusePort });
   await once(server, 'listening');

@@ -18,7 +18,7 @@ import {
   REQUEST_TIMEOUT_MS,
   TIMEOUT_CHECK_INTERVAL_MS,
 } from './limits.ts';
-import { type Address, listen } from './listen.ts';
+import { type ListenAddress, listen } from './listen.ts';
 import { clientErrorListeners } from './parser-errors.ts';
 import { authentication } from './request/authentication.ts';
 import { type Cors, corsFor } from './request/cors.ts';
@@ -43,7 +43,7 @@ interface ServerParts {
 export interface PublicServer {
   /** Exposed for a test that compares it with the contract. */
   readonly router: Router;
-  readonly listen: (address: Address) => Promise<AddressInfo>;
+  readonly listen: (address: ListenAddress) => Promise<AddressInfo>;
   /** Completes the requests in flight, then closes all connections. */
   readonly close: () => Promise<void>;
 }
@@ -126,7 +126,7 @@ function createHttpServer(): Server {
  * A request that never takes over its connection: with `upgrade` always false, CONNECT is an ordinary request, and is rejected in order. Node
  * would detach the socket of a CONNECT while earlier responses are pending, and remove its listeners for errors, timeouts and writing.
  */
-export class Request extends IncomingMessage {
+class Request extends IncomingMessage {
   get upgrade(): boolean {
     return false;
   }

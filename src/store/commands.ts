@@ -143,7 +143,7 @@ export interface RecordedDelivery {
 }
 
 /** A rotation: the webhook as it is now, and the generation of the secret that the request has made. */
-export interface Rotation {
+export interface SecretRotation {
   readonly webhook: Webhook;
   readonly generation: number;
   readonly isReplay: boolean;
@@ -179,7 +179,7 @@ interface Outcomes {
   changeWebhook: Webhook | 'webhook_not_found' | 'webhook_url_taken' | 'webhook_changed';
   /** "webhooks_unavailable": the secret was made with another webhook key. */
   rotateWebhook:
-    | Rotation
+    | SecretRotation
     | 'webhook_not_found'
     | 'webhook_changed'
     | 'idempotency_key_reused'

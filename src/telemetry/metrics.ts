@@ -3,7 +3,7 @@ import type { Environment } from '../domain/api-key.ts';
 import { FAULTS, type Fault } from '../store/store.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { registerBackups } from './backup-metrics.ts';
-import { type Operation, RequestTally } from './request-tally.ts';
+import { RequestTally, type ServedOperation } from './request-tally.ts';
 import { registerStore, type StoreSource } from './store-metrics.ts';
 import { registerWebhooks } from './webhook-metrics.ts';
 
@@ -103,7 +103,7 @@ function registerRequests(registry: Registry) {
   const get = async () => ({ ...durations, values: tally.durations(durations.name) });
   // This is all that a registry reads of a metric; its type has the methods that set one, too.
   registry.registerMetric({ ...durations, get } as unknown as Histogram);
-  return (operation: Operation, status: string, seconds?: number) =>
+  return (operation: ServedOperation, status: string, seconds?: number) =>
     tally.add(operation, status, seconds);
 }
 

@@ -2,14 +2,14 @@
 const BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 1.5, 2, 3, 5];
 
 /** An operation and the version of its contract; "none" outside the contract. */
-export interface Operation {
+export interface ServedOperation {
   readonly operation: string;
   readonly version: string;
 }
 
 /** The requests of an operation with the same status. */
 interface Line {
-  readonly labels: Operation & { readonly status: string };
+  readonly labels: ServedOperation & { readonly status: string };
   count: number;
   /** The sum of the known durations. */
   seconds: number;
@@ -33,7 +33,7 @@ export class RequestTally {
   readonly #lines = new Map<string, Map<string, Map<string, Line>>>();
 
   /** @param seconds undefined for a stream, and for a request that was rejected before it was parsed */
-  add({ operation, version }: Operation, status: string, seconds: number | undefined): void {
+  add({ operation, version }: ServedOperation, status: string, seconds: number | undefined): void {
     const line =
       this.#lines.get(version)?.get(operation)?.get(status) ??
       this.#newLine({ operation, version, status });

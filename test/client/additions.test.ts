@@ -14,7 +14,7 @@ import {
   UnknownOutcomeError,
 } from '../../client/src/client.ts';
 import { BEGINNING } from '../../protocol/history.ts';
-import { digestOf, headAfter, headFrom, headText } from '../../src/domain/heads.ts';
+import { eventsDigest, headAfter, headFrom, headText } from '../../src/domain/heads.ts';
 import type { Order } from '../../src/domain/order.ts';
 import { pending, place, startService } from '../http/harness.ts';
 import { later } from '../later-release.ts';
@@ -165,7 +165,7 @@ test('changes of a status and a type that a later release adds are verified', as
   const order = { id: 7n, petId: 1n, quantity: 1n, complete: true, status: 'returned' };
   const time = Date.parse(at);
   const event = { type: 'returned' as 'shipped', at: time, by: undefined, order: order as Order };
-  const head = headText(headAfter(headFrom(BEGINNING.head), digestOf([event])));
+  const head = headText(headAfter(headFrom(BEGINNING.head), eventsDigest([event])));
   const record = { ...order, placedAt: at, updatedAt: at, revision: 1n, etag: '"1-x-returned"' };
   const change = { revision: 1n, type: 'returned', at, order: { ...record, addedField: 1 } };
   const page = { changes: [change], next: `1-${head}`, more: false, revision: 1n, head };

@@ -3,12 +3,12 @@ import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import {
-  digestOf,
   environmentOfSecret,
   keyBySecret,
   keyStatus,
   newApiKey,
   newSecret,
+  secretDigest,
   withoutSecrets,
 } from '../../src/domain/api-key.ts';
 
@@ -49,7 +49,7 @@ test('a key contains only the SHA-256 digest of its secret', () => {
   const key = newApiKey(secret, { name: 'shop', environment: 'production', now: 5 });
   const sha256 = createHash('sha256').update(secret).digest();
   assert.deepEqual(Buffer.from(key.digest), sha256);
-  assert.deepEqual(Buffer.from(digestOf(secret)), sha256);
+  assert.deepEqual(Buffer.from(secretDigest(secret)), sha256);
   assert.match(key.id, /^key_[0-9A-Za-z]{9}$/);
   for (const [name, value] of Object.entries(key)) {
     if (typeof value === 'string') assert.ok(!value.includes(secret.slice(8, 14)), name);
@@ -73,10 +73,10 @@ test('by its former secret a key ends with that secret, or when the key itself e
     [200, 100, 100],
     [100, 200, 100],
   ] as const) {
-    const rotated = { ...key, expiresAt, former: { digest: digestOf(former), until } };
-    assert.equal(keyBySecret(rotated, digestOf(former))!.expiresAt, end);
-    assert.equal(keyBySecret(rotated, digestOf(present)), rotated);
-    assert.equal(keyBySecret(rotated, digestOf(newSecret('production'))), undefined);
+    const rotated = { ...key, expiresAt, former: { digest: secretDigest(former), until } };
+    assert.equal(keyBySecret(rotated, secretDigest(former))!.expiresAt, end);
+    assert.equal(keyBySecret(rotated, secretDigest(present)), rotated);
+    assert.equal(keyBySecret(rotated, secretDigest(newSecret('production'))), undefined);
   }
 });
 

@@ -7,7 +7,7 @@ import { Batch, type BatchCommand } from '../../src/domain/batch.ts';
 import { changeOf } from '../../src/domain/change.ts';
 import {
   type ChainedEvent,
-  digestOf,
+  eventsDigest,
   headAfter,
   headFrom,
   lineOf,
@@ -33,7 +33,7 @@ test('lines and heads are those of the golden vectors', () => {
       events.map((event) => lineOf(event)),
       revision.lines,
     );
-    head = headAfter(head, digestOf(events));
+    head = headAfter(head, eventsDigest(events));
     assert.equal(Buffer.from(head).toString('hex'), revision.head);
   }
   assert.equal(VECTORS.revisions.length, 8);
@@ -60,7 +60,7 @@ test('the digest of a batch is that of its changes as the feed returns them', ()
       (orders, commands) => {
         const batch = new Batch({ orders: orders.map((each) => ({ order: each, revision: 1n })) });
         batch.carryOutAll(commands);
-        assert.deepEqual(digestOf(batch.eventsInOrder()), digestOf(feedOf(batch)));
+        assert.deepEqual(eventsDigest(batch.eventsInOrder()), eventsDigest(feedOf(batch)));
       },
     ),
   );

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ApiKey, digestOf, newApiKey, newSecret } from '../../src/domain/api-key.ts';
+import { type ApiKey, newApiKey, newSecret, secretDigest } from '../../src/domain/api-key.ts';
 import { KeyClock } from '../../src/domain/key-clock.ts';
 import { KeyRing, KeyUse } from '../../src/http/request/key-ring.ts';
 
@@ -150,7 +150,7 @@ test('key uses are recorded by one write at a time, and by none for a minute aft
 
 test('at most 10,000 keys are remembered', async () => {
   const secrets = Array.from({ length: 10_001 }, () => newSecret('production'));
-  const keyOf = new Map(secrets.map((secret) => [String(digestOf(secret)), secret]));
+  const keyOf = new Map(secrets.map((secret) => [String(secretDigest(secret)), secret]));
   const ring = new KeyRing({
     findKeys: async (digests) =>
       digests.map((digest) => {
@@ -195,7 +195,7 @@ test('the former secret of a key is valid until it ends, as the same key', async
   let now = Date.UTC(2026, 10, 20);
   const until = now + 1_000;
   const details = { name: 'shop', environment: 'production', now: 0 } as const;
-  const rotated = { ...newApiKey(b, details), former: { digest: digestOf(a), until } };
+  const rotated = { ...newApiKey(b, details), former: { digest: secretDigest(a), until } };
   const ring = new KeyRing({
     findKeys: async () => [rotated],
     environment: 'production',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { digestOf, newApiKey, newSecret } from '../../src/domain/api-key.ts';
+import { newApiKey, newSecret, secretDigest } from '../../src/domain/api-key.ts';
 import { actionOf } from '../../src/store/audit.ts';
 import { databaseAt } from '../../src/store/database.ts';
 import { run } from '../process/program.ts';
@@ -19,7 +19,7 @@ async function withRecords(t: TestContext, newDatabase: (t: TestContext) => Prom
   const rotation = {
     type: 'rotateKey',
     id: key.id,
-    digest: digestOf('x'),
+    digest: secretDigest('x'),
     formerUntil: 9,
   } as const;
   await store.apply([recorded('create'), { type: 'createKey', key }]);

@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { digestOf, newApiKey, newSecret } from '../../src/domain/api-key.ts';
+import { newApiKey, newSecret, secretDigest } from '../../src/domain/api-key.ts';
 import { actionOf } from '../../src/store/audit.ts';
 import { backupStore, copyStore } from '../../src/store/copy.ts';
 import { databaseAt } from '../../src/store/database.ts';
@@ -121,7 +121,7 @@ for (const { name, newDatabase } of ENGINES) {
     );
     const undone = /undone by the database itself/;
     await assert.rejects(store.apply([{ type: 'revokeKey', id: key.id }]), undone);
-    const rotation = { type: 'rotateKey', id: key.id, digest: digestOf('other') } as const;
+    const rotation = { type: 'rotateKey', id: key.id, digest: secretDigest('other') } as const;
     await assert.rejects(store.apply([{ ...rotation, formerUntil: undefined }]), undone);
     assert.equal((await store.keys())[0]!.revokedAt, undefined);
   });

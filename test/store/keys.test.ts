@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { digestOf, newApiKey, newSecret } from '../../src/domain/api-key.ts';
+import { newApiKey, newSecret, secretDigest } from '../../src/domain/api-key.ts';
 import { testStore } from './engines.ts';
 
 testStore(
@@ -50,7 +50,7 @@ testStore('a rotated key is found by both secrets, and by no earlier one', async
   const details = { name: 'shop', environment: 'production', now: 1 } as const;
   const key = newApiKey(newSecret('production'), details);
   await store.apply([{ type: 'createKey', key }]);
-  const [second, third] = [digestOf('second'), digestOf('third')];
+  const [second, third] = [secretDigest('second'), secretDigest('third')];
   const rotate = (digest: Uint8Array, formerUntil: number | undefined) =>
     store.apply([{ type: 'rotateKey', id: key.id, digest, formerUntil }]);
   assert.deepEqual(await rotate(second, 7), ['rotated']);
@@ -72,5 +72,5 @@ testStore('a rotated key is found by both secrets, and by no earlier one', async
     ['key_not_found'],
   );
   await store.apply([{ type: 'revokeKey', id: key.id }]);
-  assert.deepEqual(await rotate(digestOf('fourth'), 9), ['unchanged']);
+  assert.deepEqual(await rotate(secretDigest('fourth'), 9), ['unchanged']);
 });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { digestOf, newApiKey, newSecret } from '../../src/domain/api-key.ts';
+import { newApiKey, newSecret, secretDigest } from '../../src/domain/api-key.ts';
 import { orderWithHistory, type Store } from '../../src/store/store.ts';
 import { ENGINES, open, place, queryDatabase, testStore } from './engines.ts';
 
@@ -40,7 +40,7 @@ const SERVED: readonly ((store: Store) => Promise<unknown>)[] = [
   (store) => store.activity({ boundaries: [0, 1] }),
   (store) => store.pet(1n),
   (store) => store.webhooks(),
-  (store) => store.keys([digestOf(newSecret('production'))]),
+  (store) => store.keys([secretDigest(newSecret('production'))]),
 ];
 
 test('SQLite: a store that another release has migrated is not served', async (t) => {

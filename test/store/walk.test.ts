@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import type { PageQuery } from '../../src/store/pages.ts';
-import { orderOf, partsBetween, sqlOf, valuesOf, walkOf } from '../../src/store/sqlite/walk.ts';
+import { orderBy, partsBetween, sqlOf, valuesOf, walkOf } from '../../src/store/sqlite/walk.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { open } from './engines.ts';
 
@@ -54,7 +54,7 @@ test('SQLite: every part of a walk after a position seeks its index, whatever th
           const parts = partsBetween(walk, after, last);
           assert.ok(parts.length > 0);
           for (const part of parts) {
-            const sql = `SELECT 1 FROM ${walk.index} WHERE ${sqlOf(part.conditions)} ${orderOf(walk, part)}`;
+            const sql = `SELECT 1 FROM ${walk.index} WHERE ${sqlOf(part.conditions)} ${orderBy(walk, part)}`;
             const values = valuesOf(part.conditions) as bigint[];
             const plan = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all(...values);
             const details = plan.map(({ detail }) => String(detail)).join('; ');

@@ -145,7 +145,7 @@ function scaleOf(most: bigint): bigint {
 }
 
 /** Draws a bar for each count, 10 wide, on a scale of 100; the marked bar has a background of full height. */
-export function bars(
+function bars(
   counts: readonly bigint[],
   top: bigint,
   marked: number | undefined,

@@ -26,7 +26,7 @@ export interface Draft extends DraftFields {
 }
 
 /** What a form asks the store to place. */
-export interface NewOrder {
+interface NewOrder {
   readonly petId: bigint;
   readonly quantity: bigint;
   readonly shipDate: Date | undefined;

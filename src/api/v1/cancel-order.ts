@@ -4,7 +4,7 @@ import type { Exchange, Handle } from '../../http/request/exchange.ts';
 import { type ErrorReply, type Reply, refuse, sendReply } from '../../http/request/reply.ts';
 import type { Store } from '../../store/store.ts';
 import { preconditionsOf } from '../preconditions.ts';
-import { cancelCommand, limitReached, type Submit } from '../submit.ts';
+import { cancellation, limitReached, type Submit } from '../submit.ts';
 
 const CANCELLED: Reply = { status: 204, headers: [] };
 
@@ -20,7 +20,7 @@ async function cancelled(
 ): Promise<Reply | ErrorReply> {
   const id = parseInt64(exchange.parameters.orderId!);
   if (id === undefined) return refuse('invalid_order_id');
-  const command = cancelCommand(exchange.apiKey!, id);
+  const command = cancellation(exchange.apiKey!, id);
   const reading = preconditionsOf(exchange.request, store, id);
   const conditions = reading && (await inTime(exchange, () => reading));
   if (conditions?.refusal !== undefined) return refuse(conditions.refusal);

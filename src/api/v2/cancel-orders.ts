@@ -1,11 +1,11 @@
 import { operation } from '../operation.ts';
-import { cancelCommand } from '../submit.ts';
+import { cancellation } from '../submit.ts';
 import { changeInBulk } from './change-in-bulk.ts';
 
 /** POST /store/orders/cancel: cancels several orders; the result of each. */
 export const cancelOrders = operation('cancelOrders', (call, services) =>
   changeInBulk(call, services, {
-    changeOf: ({ id, reason }) => ({ ...cancelCommand(call.key, id), reason }),
+    changeOf: ({ id, reason }) => ({ ...cancellation(call.key, id), reason }),
     content: 'cancel',
   }),
 );

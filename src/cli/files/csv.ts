@@ -4,7 +4,7 @@ import { CsvError, parse } from 'csv-parse';
 import { SPREADSHEET_ID } from '../../../protocol/csv.ts';
 import { INTEGER } from '../../../protocol/exact-json.ts';
 import { cut } from '../../domain/text.ts';
-import { type Columns, MAX_ROW_BYTES, type Row, type Value } from './row.ts';
+import { type Columns, type FieldValue, type FileRow, MAX_ROW_BYTES } from './row.ts';
 
 /** Separators that some spreadsheets write instead of commas. */
 const OTHER_SEPARATORS = [
@@ -29,7 +29,7 @@ interface CsvRecord {
 export async function* readCsv(
   chunks: AsyncGenerator<Buffer>,
   columns: Columns,
-): AsyncGenerator<Row[]> {
+): AsyncGenerator<FileRow[]> {
   const { endsInCr, all } = await readFirstLine(chunks);
   const parser = parse({
     info: true,
@@ -49,7 +49,7 @@ export async function* readCsv(
   const noLineEnd = endsInCr ? '\n' : '\r';
   let tooMany = 0;
   let header: readonly string[] | undefined;
-  let rows: Row[] = [];
+  let rows: FileRow[] = [];
   try {
     for await (const { record, info } of parser as AsyncIterable<CsvRecord>) {
       for (const text of record)
@@ -140,12 +140,12 @@ function rowOf(
   record: readonly (string | undefined)[],
   header: readonly string[],
   columns: Columns,
-): Row {
+): FileRow {
   if (record.includes(undefined)) return { at, problem: 'is not valid UTF-8' };
   if (record.length !== header.length) {
     return { at, problem: `has ${record.length} fields, the header has ${header.length}` };
   }
-  const fields: Record<string, Value> = {};
+  const fields: Record<string, FieldValue> = {};
   for (const [index, name] of header.entries()) {
     const text = record[index]!;
     if (text !== '') fields[name] = valueFrom(text, columns[name]!);
@@ -165,7 +165,7 @@ function csvProblem({ code, message }: CsvError): string {
  * Converts text to the column's kind. Text that does not fit is returned unchanged, to be refused when the field is
  * validated.
  */
-function valueFrom(text: string, kind: Columns[string]): Value {
+function valueFrom(text: string, kind: Columns[string]): FieldValue {
   if (kind === 'integer' && INTEGER.test(text)) return BigInt(text);
   if (kind === 'boolean' && /^(?:true|false)$/i.test(text)) return text.toLowerCase() === 'true';
   return text;

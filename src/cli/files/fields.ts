@@ -13,9 +13,9 @@ import {
 import type { Pet } from '../../domain/pet.ts';
 import { cut } from '../../domain/text.ts';
 import { parseTimestamp, timestampProblem } from '../../domain/timestamp.ts';
-import type { Columns, Fields, Value } from './row.ts';
+import type { Columns, Fields, FieldValue } from './row.ts';
 
-export const ORDER_COLUMNS = {
+export const ORDER_FIELDS = {
   id: 'integer',
   petId: 'integer',
   quantity: 'integer',
@@ -27,7 +27,7 @@ export const ORDER_COLUMNS = {
   trackingNumber: 'text',
 } as const satisfies Columns & Record<(typeof CSV_COLUMNS)[number], unknown>;
 
-export const PET_COLUMNS = { id: 'integer', name: 'text', tag: 'text' } as const satisfies Columns;
+export const PET_FIELDS = { id: 'integer', name: 'text', tag: 'text' } as const satisfies Columns;
 
 /** Thrown by the functions below; the message lists all reasons why the fields are not a valid order or pet. */
 export class FieldProblem extends Error {
@@ -36,7 +36,7 @@ export class FieldProblem extends Error {
 
 /** @throws FieldProblem */
 export function orderOf(fields: Fields): OrderDraft {
-  const reader = new FieldReader(fields, ORDER_COLUMNS);
+  const reader = new FieldReader(fields, ORDER_FIELDS);
   const order = {
     id: reader.int64('id'),
     petId: reader.int64('petId'),
@@ -60,7 +60,7 @@ export function orderOf(fields: Fields): OrderDraft {
 
 /** @throws FieldProblem */
 export function petOf(fields: Fields): Pet {
-  const reader = new FieldReader(fields, PET_COLUMNS);
+  const reader = new FieldReader(fields, PET_FIELDS);
   const id = reader.int64('id');
   const pet = { id: id ?? 0n, name: reader.text('name'), tag: reader.text('tag') };
   if (fields.id === undefined || fields.id === null) reader.problems.push('id is missing');
@@ -151,12 +151,12 @@ class FieldReader {
     if (this.problems.length > 0) throw new FieldProblem(this.problems.join('; '));
   }
 
-  #refuse(name: string, expected: string, value: Value): void {
+  #refuse(name: string, expected: string, value: FieldValue): void {
     this.problems.push(`${name} must be ${expected}; it is ${cut(display(value), 60)}`);
   }
 }
 
-function display(value: Value): string {
+function display(value: FieldValue): string {
   if (typeof value === 'string') return JSON.stringify(value);
   // As in the file: 1.0 rather than 1.
   if (value instanceof OtherNumber) return value.text;

@@ -1,4 +1,4 @@
-import { jsonRow, MAX_ROW_BYTES, type Row } from './row.ts';
+import { type FileRow, jsonRow, MAX_ROW_BYTES } from './row.ts';
 
 const [NEWLINE, QUOTE, BACKSLASH, COMMA] = [0x0a, 0x22, 0x5c, 0x2c];
 const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5d, 0x7b, 0x7d];
@@ -6,7 +6,7 @@ const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5d, 0x7b
 /**
  * Reads the elements of a JSON array, such as the response of GET /store/orders, without keeping all of it in memory.
  */
-export async function* readJsonArray(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Row[]> {
+export async function* readJsonArray(chunks: AsyncGenerator<Buffer>): AsyncGenerator<FileRow[]> {
   const splitter = new ArraySplitter();
   for await (const chunk of chunks) yield splitter.split(chunk);
   const problem = splitter.finish();
@@ -29,8 +29,8 @@ class ArraySplitter {
   #parts: Buffer[] = [];
   #byteLength = 0;
 
-  split(chunk: Buffer): Row[] {
-    const rows: Row[] = [];
+  split(chunk: Buffer): FileRow[] {
+    const rows: FileRow[] = [];
     let from = 0;
     for (let index = 0; index < chunk.length; index += 1) {
       const byte = chunk[index]!;
@@ -63,7 +63,7 @@ class ArraySplitter {
   }
 
   /** Returns a row with the problem of the array as a whole, or undefined. Must be called after the last chunk. */
-  finish(): Row | undefined {
+  finish(): FileRow | undefined {
     const at = `line ${this.#line}`;
     if (!this.#isClosed) {
       return { at, problem: 'the JSON array is not closed; the file may be incomplete' };
@@ -83,7 +83,7 @@ class ArraySplitter {
     else this.#parts = [];
   }
 
-  #endElement(): Row[] {
+  #endElement(): FileRow[] {
     this.#item += 1;
     const at = `line ${this.#elementLine}, item ${this.#item}`;
     const bytes = Buffer.concat(this.#parts);

@@ -1,14 +1,14 @@
-import { jsonRow, MAX_ROW_BYTES, type Row } from './row.ts';
+import { type FileRow, jsonRow, MAX_ROW_BYTES } from './row.ts';
 
 const NEWLINE = 0x0a;
 
 /** Reads one JSON object per line. Blank lines are skipped, but counted in line numbers. */
-export async function* readNdjson(chunks: AsyncGenerator<Buffer>): AsyncGenerator<Row[]> {
+export async function* readNdjson(chunks: AsyncGenerator<Buffer>): AsyncGenerator<FileRow[]> {
   let rest: Buffer = Buffer.alloc(0);
   let line = 1;
   let isTooLong = false;
 
-  const rowOf = (bytes: Buffer): Row | undefined => {
+  const rowOf = (bytes: Buffer): FileRow | undefined => {
     const at = `line ${line}`;
     if (isTooLong || bytes.length > MAX_ROW_BYTES) {
       return { at, problem: `is longer than ${MAX_ROW_BYTES} bytes` };
@@ -17,7 +17,7 @@ export async function* readNdjson(chunks: AsyncGenerator<Buffer>): AsyncGenerato
   };
 
   for await (const chunk of chunks) {
-    const rows: Row[] = [];
+    const rows: FileRow[] = [];
     let from = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
       const tail = chunk.subarray(from, end);

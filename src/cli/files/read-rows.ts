@@ -2,7 +2,7 @@ import { compressionOf } from './compressed.ts';
 import { readCsv } from './csv.ts';
 import { readJsonArray } from './json-array.ts';
 import { readNdjson } from './ndjson.ts';
-import type { Columns, Row } from './row.ts';
+import type { Columns, FileRow } from './row.ts';
 
 /**
  * Reads the rows of NDJSON, a JSON array or CSV in batches; the format is detected from the first character. Memory
@@ -11,7 +11,7 @@ import type { Columns, Row } from './row.ts';
 export async function* readRows(
   chunks: AsyncGenerator<Buffer>,
   columns: Columns,
-): AsyncGenerator<Row[]> {
+): AsyncGenerator<FileRow[]> {
   const { start, head, all } = await peek(chunks);
   if (start === undefined) return;
   const problem = formatProblem(start, head);

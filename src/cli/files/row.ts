@@ -7,12 +7,12 @@ import { cut } from '../../domain/text.ts';
 export const MAX_ROW_BYTES = 1024 * 1024;
 
 /** The value of a field; integers of any size are bigint. */
-export type Value = string | bigint | OtherNumber | boolean | null | object;
+export type FieldValue = string | bigint | OtherNumber | boolean | null | object;
 
-export type Fields = Readonly<Record<string, Value>>;
+export type Fields = Readonly<Record<string, FieldValue>>;
 
 /** `at` is the position of the row in the file, such as "line 7". */
-export type Row =
+export type FileRow =
   | { readonly at: string; readonly fields: Fields }
   | { readonly at: string; readonly problem: string };
 
@@ -23,7 +23,7 @@ export type Row =
 export type Columns = Readonly<Record<string, 'integer' | 'text' | 'boolean'>>;
 
 /** Reads the JSON text of one object as a row; integers keep every digit. */
-export function jsonRow(at: string, bytes: Buffer): Row {
+export function jsonRow(at: string, bytes: Buffer): FileRow {
   if (!isUtf8(bytes)) return { at, problem: 'is not valid UTF-8' };
   let json: ExactJson;
   try {
@@ -38,5 +38,5 @@ export function jsonRow(at: string, bytes: Buffer): Row {
   if (repeatedName !== undefined) {
     return { at, problem: `has the field ${JSON.stringify(cut(repeatedName, 40))} twice` };
   }
-  return { at, fields: value as Record<string, Value> };
+  return { at, fields: value as Record<string, FieldValue> };
 }

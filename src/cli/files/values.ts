@@ -1,7 +1,7 @@
 import { FieldProblem } from './fields.ts';
 import type { Input } from './input.ts';
 import { readRows } from './read-rows.ts';
-import type { Columns, Fields, Row } from './row.ts';
+import type { Columns, Fields, FileRow } from './row.ts';
 
 /** Maximum number of problems that are described individually. */
 const MAX_DESCRIBED = 20;
@@ -38,7 +38,7 @@ export async function* readValues<T>(
   }
 }
 
-function located<T>(row: Row, parse: (fields: Fields) => T): Located<T> {
+function located<T>(row: FileRow, parse: (fields: Fields) => T): Located<T> {
   if ('problem' in row) return row;
   try {
     return { at: row.at, value: parse(row.fields) };

@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { isReason } from '../../domain/order.ts';
 import { databaseCommand } from '../command-database.ts';
 import { UsageError } from '../terminal/terminal.ts';
-import { type ChangeFlags, type ChangeWords, changeOrders } from './change-orders.ts';
+import { type ChangeFlags, type ChangeWords, changeSelected } from './change-orders.ts';
 import { addSelection } from './selected-orders.ts';
 
 export function cancelCommand(): Command {
@@ -40,5 +40,5 @@ async function cancel(ids: readonly string[], flags: CancelFlags): Promise<void>
     },
     failed: 'were not cancelled',
   };
-  await changeOrders({ ids, commandOf: (id) => ({ type: 'cancel', id, reason }), words }, flags);
+  await changeSelected({ ids, commandOf: (id) => ({ type: 'cancel', id, reason }), words }, flags);
 }

@@ -1,5 +1,5 @@
 import { NO_REVISION } from '../../api/preconditions.ts';
-import { MAX_BATCH, nameOf } from '../../domain/batch.ts';
+import { MAX_BATCH, outcomeName } from '../../domain/batch.ts';
 import { type ChangeCommand, MAX_BULK } from '../../domain/bulk.ts';
 import { type OrderId, parseInt64 } from '../../domain/order.ts';
 import { orderEtag } from '../../records/etags.ts';
@@ -14,7 +14,7 @@ import {
   writeSelection,
 } from './selected-orders.ts';
 
-type OutcomeName = ReturnType<typeof nameOf>;
+type OutcomeName = ReturnType<typeof outcomeName>;
 
 /** Messages of a command that changes orders. */
 export interface ChangeWords {
@@ -47,7 +47,7 @@ interface OrderChanges {
  * order that cannot be changed does not prevent the others.
  * @throws CommandFailed if any order was not changed
  */
-export async function changeOrders(changes: OrderChanges, flags: ChangeFlags): Promise<void> {
+export async function changeSelected(changes: OrderChanges, flags: ChangeFlags): Promise<void> {
   const { ids, words } = changes;
   const ways = [ids.length > 0, flags.dryRun === true, flags.orders !== undefined];
   if (ways.filter(Boolean).length !== 1) {
@@ -108,7 +108,7 @@ async function changePart(
   });
   const action = actionOf(words.command, namesOf(part.map(({ id }) => id)));
   const outcomes = await applyRecorded(store, action, commands);
-  return part.map(({ id }, index) => ({ id, outcome: nameOf(outcomes[index]!) }));
+  return part.map(({ id }, index) => ({ id, outcome: outcomeName(outcomes[index]!) }));
 }
 
 async function print(results: readonly Result[], words: ChangeWords): Promise<void> {

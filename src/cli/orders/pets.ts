@@ -9,7 +9,7 @@ import {
   databaseCommand,
   withStore,
 } from '../command-database.ts';
-import { PET_COLUMNS, petOf } from '../files/fields.ts';
+import { PET_FIELDS, petOf } from '../files/fields.ts';
 import { openInput } from '../files/input.ts';
 import { SeenIds } from '../files/seen-ids.ts';
 import { Problems, readValues } from '../files/values.ts';
@@ -39,7 +39,7 @@ async function importPets(file: string, flags: DatabaseFlags): Promise<void> {
   const seen = new SeenIds();
   const problems = new Problems();
   let count = 0;
-  const read = () => readValues(input, PET_COLUMNS, petOf, () => {});
+  const read = () => readValues(input, PET_FIELDS, petOf, () => {});
   try {
     for await (const rows of read()) {
       count += rows.length;

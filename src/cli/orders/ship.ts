@@ -4,7 +4,7 @@ import { isTrackingNumber, type OrderId } from '../../domain/order.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 import { databaseCommand } from '../command-database.ts';
 import { UsageError } from '../terminal/terminal.ts';
-import { type ChangeFlags, type ChangeWords, changeOrders } from './change-orders.ts';
+import { type ChangeFlags, type ChangeWords, changeSelected } from './change-orders.ts';
 import { addSelection } from './selected-orders.ts';
 
 interface ShipFlags extends ChangeFlags {
@@ -58,5 +58,5 @@ async function ship(ids: readonly string[], flags: ShipFlags): Promise<void> {
     failed: 'were not shipped',
   };
   const commandOf = (id: OrderId): ChangeCommand => ({ type: 'ship', id, at, trackingNumber });
-  await changeOrders({ ids, commandOf, words }, flags);
+  await changeSelected({ ids, commandOf, words }, flags);
 }

@@ -14,7 +14,7 @@ import {
 
 type Flags = DatabaseFlags & { readonly json?: true };
 
-export function listCommand(): Command {
+export function listWebhooksCommand(): Command {
   return databaseCommand(
     'list',
     'list webhooks, their states, and what they have not delivered yet',
@@ -24,7 +24,7 @@ export function listCommand(): Command {
     .action(list);
 }
 
-export function showCommand(): Command {
+export function showWebhookCommand(): Command {
   return databaseCommand(
     'show',
     'show a webhook, with its last failure',

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { createCommand } from './create.ts';
-import { listCommand, showCommand } from './list.ts';
+import { listWebhooksCommand, showWebhookCommand } from './list.ts';
 import { listenCommand } from './listen.ts';
 import {
   deleteCommand,
@@ -17,8 +17,8 @@ export function webhooksCommand(): Command {
   );
   const commands = [
     createCommand(),
-    listCommand(),
-    showCommand(),
+    listWebhooksCommand(),
+    showWebhookCommand(),
     pauseCommand(),
     resumeCommand(),
     rewindCommand(),

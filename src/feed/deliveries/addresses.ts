@@ -90,7 +90,7 @@ export function urlProblem(text: string, allowed: AllowedTargets): string | unde
 }
 
 /** A name of an endpoint has no address to which webhooks may be sent. */
-export class AddressRefused extends Error {
+class AddressRefused extends Error {
   override readonly name = 'AddressRefused';
 }
 

@@ -8,7 +8,7 @@ import type { AllowedTargets } from './addresses.ts';
 import { deliveryOf, headersOf } from './delivery.ts';
 import { Endpoint } from './endpoint.ts';
 import { nextPage, readsFrom } from './next-page.ts';
-import { type Answer, isAccepted, post } from './post.ts';
+import { type EndpointAnswer, isAccepted, post } from './post.ts';
 import { isDue, stateAfter } from './repetitions.ts';
 import type { WebhookKey } from './webhook-key.ts';
 import { signingSecrets } from './webhook-secrets.ts';
@@ -210,7 +210,7 @@ export class Deliveries {
     }: {
       readonly before: DeliveryState;
       readonly state: DeliveryState;
-      readonly answer: Answer;
+      readonly answer: EndpointAnswer;
     },
   ): void {
     const { logger, onDelivery } = this.#parts;

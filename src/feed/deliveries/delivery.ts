@@ -31,7 +31,7 @@ export async function deliveryOf(
 const AFTER_BYTES = 110;
 
 /** Returns the size of the body of a delivery in bytes, or a few more. */
-export async function sizeOf(page: ChangePage): Promise<number> {
+export async function deliveryBytes(page: ChangePage): Promise<number> {
   return Buffer.byteLength(await jsonOf(page)) + AFTER_BYTES;
 }
 

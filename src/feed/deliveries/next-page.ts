@@ -2,7 +2,7 @@ import type { Position } from '../../../protocol/history.ts';
 import type { DeliveryState, WebhookFilter } from '../../domain/webhook.ts';
 import { type ChangePage, filteredPage } from '../../store/feed.ts';
 import type { ReadFeed } from '../follow.ts';
-import { sizeOf } from './delivery.ts';
+import { deliveryBytes } from './delivery.ts';
 
 /** Maximum number of changes in a delivery, unless a single revision has more. */
 const CHANGES_PER_DELIVERY = 100;
@@ -28,7 +28,7 @@ export async function nextPage(
   let page = await readUpTo(CHANGES_PER_DELIVERY);
   // A page cannot get smaller than its first revision, which is all of a page with more changes than asked for.
   if (end === undefined && page !== undefined && page.changes.length <= CHANGES_PER_DELIVERY) {
-    for (let limit = halfOf(page); limit > 0 && (await sizeOf(page)) > DELIVERY_BYTES; ) {
+    for (let limit = halfOf(page); limit > 0 && (await deliveryBytes(page)) > DELIVERY_BYTES; ) {
       const smaller = await readUpTo(limit);
       if (smaller === undefined || smaller.changes.length >= page.changes.length) break;
       page = smaller;

@@ -16,7 +16,7 @@ const KEPT_OPEN_MS = 10_000;
 const MAX_PROBLEM = 200;
 
 /** The answer to a delivery, or the problem. */
-export type Answer =
+export type EndpointAnswer =
   | {
       readonly status: number;
       readonly retryAfterMs: number | undefined;
@@ -25,7 +25,7 @@ export type Answer =
   /** No answer arrived; `problem` is for the operator. */
   | { readonly status?: undefined; readonly problem: string };
 
-export function isAccepted({ status }: Answer): boolean {
+export function isAccepted({ status }: EndpointAnswer): boolean {
   return status !== undefined && status >= 200 && status < 300;
 }
 
@@ -47,7 +47,7 @@ const AGENTS = {
 };
 
 /** Sends a request once, without following redirects. The body of the answer is discarded. */
-export async function post(wanted: Post): Promise<Answer> {
+export async function post(wanted: Post): Promise<EndpointAnswer> {
   const { url, allowed, signal, withinMs = ANSWER_WITHIN_MS } = wanted;
   // The operator can have restricted the addresses since the endpoint was accepted.
   const refused = urlProblem(url.href, allowed);
@@ -69,7 +69,7 @@ function send(
   { url, headers, body, allowed }: Post,
   signal: AbortSignal,
   agent: HttpAgent | HttpsAgent | false,
-): Promise<{ readonly answer: Answer; readonly isClosedBefore: boolean }> {
+): Promise<{ readonly answer: EndpointAnswer; readonly isClosedBefore: boolean }> {
   return new Promise((resolve) => {
     const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
       method: 'POST',
@@ -80,7 +80,7 @@ function send(
       insecureHTTPParser: false,
       signal,
     });
-    let answer: Answer = { problem: 'the connection was closed' };
+    let answer: EndpointAnswer = { problem: 'the connection was closed' };
     let isClosedBefore = false;
     request.on('response', (response) => {
       const retryAfterMs = retryAfterOf(response.headers['retry-after']);

@@ -1,6 +1,6 @@
 import type { Position } from '../../../protocol/history.ts';
 import type { DeliveryState, PauseReason } from '../../domain/webhook.ts';
-import { type Answer, isAccepted } from './post.ts';
+import { type EndpointAnswer, isAccepted } from './post.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -42,7 +42,7 @@ export function stateAfter(
     now,
   }: {
     readonly to: Position;
-    readonly answer: Answer;
+    readonly answer: EndpointAnswer;
     readonly sentAt: number;
     readonly now: number;
   },

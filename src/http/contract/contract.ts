@@ -5,7 +5,7 @@ import { SCOPES, type Scope } from '../../domain/api-key.ts';
 import type { HeaderList } from '../error-records.ts';
 import type { Exchange, RouteHandler } from '../request/exchange.ts';
 import type { Router } from '../request/router.ts';
-import { type Accepted, type Input, validated } from './handlers.ts';
+import { type Accepted, type OperationInput, validated } from './handlers.ts';
 import { ContractValidation } from './validation.ts';
 
 /** The versions of the contract: the files in contract/, and the last segment of their base paths. */
@@ -65,7 +65,7 @@ export class Contract {
    */
   validated<Parameters, Body = undefined>(
     operationId: string,
-    handle: (exchange: Exchange, input: Input<Parameters, Body>) => void | Promise<void>,
+    handle: (exchange: Exchange, input: OperationInput<Parameters, Body>) => void | Promise<void>,
   ): RouteHandler {
     const operation = this.#operations.get(operationId);
     if (operation === undefined) {

@@ -13,7 +13,7 @@ export interface Accepted {
 }
 
 /** The input of an operation, valid by its contract. */
-export interface Input<Parameters, Body> {
+export interface OperationInput<Parameters, Body> {
   /** Of path and query, by name. */
   readonly parameters: Parameters;
   readonly body: Body;
@@ -27,7 +27,7 @@ export interface Input<Parameters, Body> {
 export function validated<Parameters, Body = undefined>(
   validation: ContractValidation,
   { parameters = [], requestBody }: Accepted,
-  handle: (exchange: Exchange, input: Input<Parameters, Body>) => void | Promise<void>,
+  handle: (exchange: Exchange, input: OperationInput<Parameters, Body>) => void | Promise<void>,
 ): RouteHandler {
   const readParameters = validation.parameters<Parameters>(parameters);
   for (const { 'x-error-code': code } of parameters) {

@@ -51,7 +51,7 @@ export function addEntrances(
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#fff" stroke-width="1.5" stroke-linejoin="round"><rect width="24" height="24" rx="6" fill="#17694a" stroke="none"/><path d="${MARK}"/></svg>`;
 
 /** Returns a digest of files, for their paths. */
-export function digestOf(texts: readonly string[]): string {
+export function filesDigest(texts: readonly string[]): string {
   const hash = createHash('sha256');
   for (const text of texts) hash.update(text);
   return hash.digest('base64url').slice(0, 12);

@@ -1,10 +1,10 @@
 import {
   type ApiKey,
-  digestOf,
   type Environment,
   environmentOfSecret,
   keyBySecret,
   keyStatus,
+  secretDigest,
 } from '../../domain/api-key.ts';
 import type { KeyClock } from '../../domain/key-clock.ts';
 
@@ -70,7 +70,7 @@ export class KeyRing {
    */
   async lookUp(secrets: readonly string[]): Promise<Authentication[]> {
     const askedAt = performance.now();
-    const digests = new Map([...new Set(secrets)].map((secret) => [secret, digestOf(secret)]));
+    const digests = new Map([...new Set(secrets)].map((secret) => [secret, secretDigest(secret)]));
     const keys = await this.#parts.findKeys([...digests.values()]);
     const bySecret = keysBySecret(keys);
     const found = new Map<string, Authentication>();

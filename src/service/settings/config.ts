@@ -4,7 +4,7 @@ import { type AllowedTargets, PUBLIC_ONLY } from '../../feed/deliveries/addresse
 import type { WebhookKeyFile } from '../../feed/deliveries/webhook-key.ts';
 import type { Rotation } from '../../store/backups.ts';
 import type { Database } from '../../store/database.ts';
-import { readDatabase, type UrlSource, urlSource } from './database-url.ts';
+import { readDatabaseSetting, type UrlSource, urlSource } from './database-url.ts';
 import { urlHost } from './parsers.ts';
 import { type Settings, SettingsReader } from './settings.ts';
 import { type LogLevel, SETTING_NAMES, SETTINGS, type Setting, type SettingName } from './table.ts';
@@ -71,7 +71,7 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
   const settings = new SettingsReader(environment, flags);
   const host = settings.read('HOST');
   const port = settings.read('PORT');
-  const database = readDatabase(settings);
+  const database = readDatabaseSetting(settings);
   const databaseUrlFile = settings.given('DATABASE_URL_FILE');
   const environmentName = settings.read('ENVIRONMENT');
   // If the port is not known yet, the URL is relative: OpenAPI resolves it against the location of the contract.
@@ -159,7 +159,7 @@ export interface DatabaseConfig {
  */
 export function readDatabaseConfig(environment: Settings, flags: Settings = {}): DatabaseConfig {
   const settings = new SettingsReader(environment, flags);
-  const database = readDatabase(settings);
+  const database = readDatabaseSetting(settings);
   const name = settings.read('ENVIRONMENT');
   const webhooks = readWebhooks(settings, database);
   settings.finish();

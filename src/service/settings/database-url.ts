@@ -4,7 +4,7 @@ import { type Database, databaseAt, databaseUrlProblem } from '../../store/datab
 import type { SettingsReader } from './settings.ts';
 
 /** Reads DATABASE_URL, or the file named by DATABASE_URL_FILE, which keeps the password out of the environment. */
-export function readDatabase(settings: SettingsReader): Database | undefined {
+export function readDatabaseSetting(settings: SettingsReader): Database | undefined {
   const { problems } = settings;
   const file = settings.given('DATABASE_URL_FILE');
   const isInFile = file !== undefined;

@@ -33,7 +33,7 @@ import {
 } from './database/time-limits.ts';
 import { readFeed, readPosition } from './feed.ts';
 import { orderEvents } from './orders.ts';
-import { countOrders, readOrders, readPage } from './pages.ts';
+import { countMatching, readOrders, readPage } from './pages.ts';
 import { scanOrders } from './scan.ts';
 import { Writer } from './writer.ts';
 
@@ -122,7 +122,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
       }),
     orders: (ids, options) => read((session) => readOrders(session, ids, options)),
     page: (query) => readBy(paging, (session) => readPage(session, query)),
-    count: (filter) => readBy(counting, (session) => countOrders(session, filter)),
+    count: (filter) => readBy(counting, (session) => countMatching(session, filter)),
     feed: (after, limit) => readBy(paging, (session) => readFeed(session, after, limit)),
     activity: (query) => readBy(counting, (session) => countActivity(session, query)),
     events: (id) => read((session) => orderEvents(session, id)),

@@ -68,7 +68,7 @@ export async function readPage(session: Session, query: PageQuery): Promise<Orde
 }
 
 /** See Store.count. One statement, so one snapshot. */
-export async function countOrders(session: Session, filter: OrderFilter): Promise<OrderCounts> {
+export async function countMatching(session: Session, filter: OrderFilter): Promise<OrderCounts> {
   const sort = narrowestSort(filter);
   if (sort === undefined) {
     // The guard first: the counters have the position of their own statement.

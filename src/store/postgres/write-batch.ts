@@ -1,5 +1,5 @@
 import type { Batch } from '../../domain/batch.ts';
-import { digestOf } from '../../domain/heads.ts';
+import { eventsDigest } from '../../domain/heads.ts';
 import { PLACEMENT_KEPT_MS } from '../../domain/placement.ts';
 import { recordBulkRequests } from '../tables/bulk-requests.ts';
 import { recordUses } from '../tables/hourly-uses.ts';
@@ -55,7 +55,7 @@ export function changeValues(batch: Batch): Value[] {
     arrayOf(events.map(({ type }) => type)),
     textArray(events.map(({ by }) => by)),
     now,
-    digestOf(events),
+    eventsDigest(events),
     arrayOf(events.map(({ before }) => before?.shipDate)),
     arrayOf(events.map(({ before }) => before?.complete)),
     textsUnlessAbsent(orders.map(({ reason }) => reason)),

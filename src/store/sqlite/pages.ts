@@ -23,7 +23,7 @@ import type { Turns } from './turns.ts';
 import {
   endOfTurn,
   isMore,
-  orderOf,
+  orderBy,
   PLACED_BEFORE_LAST,
   partsBetween,
   sqlOf,
@@ -112,7 +112,7 @@ function readPart(
     const rows: Row[] = [];
     for (const part of partsBetween(walk, after, last)) {
       const conditions = [...part.conditions, ...walk.rest];
-      const sql = `SELECT ${RECORD_COLUMNS} FROM ${walk.orders} WHERE ${sqlOf(conditions)} ${orderOf(walk, part)} LIMIT ?`;
+      const sql = `SELECT ${RECORD_COLUMNS} FROM ${walk.orders} WHERE ${sqlOf(conditions)} ${orderBy(walk, part)} LIMIT ?`;
       rows.push(...session.query(sql, [...valuesOf(conditions), limit + 1 - rows.length]));
       if (rows.length > limit) break;
     }

@@ -255,7 +255,7 @@ function placeAt(
   const { columns, index } = walk;
   let left = number;
   for (const part of partsBetween(walk, after, undefined)) {
-    const from = `FROM ${index} WHERE ${sqlOf(part.conditions)} ${orderOf(walk, part)}`;
+    const from = `FROM ${index} WHERE ${sqlOf(part.conditions)} ${orderBy(walk, part)}`;
     const values = valuesOf(part.conditions);
     const sql = `SELECT ${columns.join()} ${from} LIMIT 1 OFFSET ?`;
     const [row] = session.query(sql, [...values, left - 1]);
@@ -271,7 +271,7 @@ function placeAt(
   return undefined;
 }
 
-export function orderOf({ direction }: Walk, { sortedBy }: Part): string {
+export function orderBy({ direction }: Walk, { sortedBy }: Part): string {
   return `ORDER BY ${sortedBy.map((column) => `${column} ${direction}`).join(', ')}`;
 }
 

@@ -1,5 +1,5 @@
 import type { Batch, OrderEventDraft } from '../../domain/batch.ts';
-import { digestOf, type Head, headAfter } from '../../domain/heads.ts';
+import { eventsDigest, type Head, headAfter } from '../../domain/heads.ts';
 import { differingFields, type Order } from '../../domain/order.ts';
 import { StoreUnavailable } from '../store.ts';
 import { recordBulkRequests } from '../tables/bulk-requests.ts';
@@ -23,7 +23,7 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
   const events = batch.eventsInOrder();
   const before = session.query(SQL.head)[0]![0] as Head | null;
   if (before === null) throw new StoreUnavailable(HEADS_NOT_COMPUTED, 'schema');
-  const head = headAfter(before, digestOf(events));
+  const head = headAfter(before, eventsDigest(events));
   const values = [pending, shipped, cancelled, head];
   const revision = session.query(SQL.setRevision, values)[0]![0] as bigint;
   // Events are inserted before their orders are updated, since `previous` is read from the orders.

@@ -5,10 +5,17 @@ import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import type { OpenOptions } from '../open-options.ts';
 import { StoreUnavailable } from '../store.ts';
 import { errorOf, type Failure } from './database/errors.ts';
-import type { Answer, Loss, Progress, Ready, Request, WriterData } from './writer-thread.ts';
+import type {
+  Loss,
+  Progress,
+  Ready,
+  WriterAnswer,
+  WriterData,
+  WriterRequest,
+} from './writer-thread.ts';
 
 interface Pending {
-  readonly resolve: (answer: Answer) => void;
+  readonly resolve: (answer: WriterAnswer) => void;
   readonly reject: (reason: unknown) => void;
 }
 
@@ -27,7 +34,7 @@ export class WriterClient {
 
   private constructor(data: WriterData, { onLoss, onWaiting }: WriterListeners) {
     this.#worker = startThread('writer-thread', data);
-    this.#worker.on('message', (message: Answer | Loss | Progress) => {
+    this.#worker.on('message', (message: WriterAnswer | Loss | Progress) => {
       if ('loss' in message) onLoss(errorOf(message.loss));
       else if ('waiting' in message) onWaiting?.(message.waiting);
       else this.#pending.shift()?.resolve(message);
@@ -69,7 +76,7 @@ export class WriterClient {
     return answer.isSound;
   }
 
-  #request(request: Request): Promise<Answer> {
+  #request(request: WriterRequest): Promise<WriterAnswer> {
     if (!this.#isOpen) throw new StoreUnavailable('the store is closed', 'unreachable');
     const answered = this.#nextAnswer();
     this.#worker.postMessage(request);
@@ -80,11 +87,11 @@ export class WriterClient {
   async close(): Promise<void> {
     this.#isOpen = false;
     const ended = once(this.#worker, 'exit');
-    this.#worker.postMessage('close' satisfies Request);
+    this.#worker.postMessage('close' satisfies WriterRequest);
     await ended;
   }
 
-  #nextAnswer(): Promise<Answer> {
+  #nextAnswer(): Promise<WriterAnswer> {
     return new Promise((resolve, reject) => this.#pending.push({ resolve, reject }));
   }
 

@@ -38,7 +38,7 @@ export interface WriterData {
   readonly mayMigrate: boolean;
 }
 
-export type Request = { readonly commands: readonly StoreCommand[] } | 'check' | 'close';
+export type WriterRequest = { readonly commands: readonly StoreCommand[] } | 'check' | 'close';
 
 /** The first answer. */
 export interface Ready {
@@ -49,7 +49,7 @@ export interface Ready {
   /** Of the file beside the database, see LastGiven. */
   readonly problem: string | undefined;
 }
-export type Answer =
+export type WriterAnswer =
   | { readonly outcomes: OutcomeOf<StoreCommand>[] }
   /** Whether every page of the database can be read and is valid. */
   | { readonly isSound: boolean }
@@ -168,12 +168,12 @@ function apply(
 }
 
 /** Checks the file by a connection of its own, which has no page in memory. */
-function checkFile(): Answer {
+function checkFile(): WriterAnswer {
   return { isSound: readDatabase(readableLocation(path), damageOf).length === 0 };
 }
 
-async function answer(produce: () => Answer | Promise<Answer>): Promise<void> {
-  let message: Answer;
+async function answer(produce: () => WriterAnswer | Promise<WriterAnswer>): Promise<void> {
+  let message: WriterAnswer;
   try {
     message = await produce();
   } catch (error) {
@@ -212,7 +212,7 @@ await answer(async () => {
     given.close();
     port.close();
   };
-  port.on('message', (request: Request) => {
+  port.on('message', (request: WriterRequest) => {
     void mutex.run(() => {
       if (request === 'close') return close();
       return answer(() => (request === 'check' ? checkFile() : carryOutRequest(request)));

@@ -24,7 +24,7 @@ export async function findRequest(
 }
 
 /** Records a request, inside its transaction, and deletes up to two that have expired. */
-export async function recordRequest(
+export async function rememberRequest(
   session: Session,
   { by, idempotencyKey, digest, result, at }: RememberedRequest,
 ): Promise<void> {
@@ -61,7 +61,7 @@ export async function recordBulkRequests(
   { bulkRequests }: Pick<Batch, 'bulkRequests'>,
 ): Promise<void> {
   for (const { results, ...name } of bulkRequests) {
-    await recordRequest(session, { ...name, result: results });
+    await rememberRequest(session, { ...name, result: results });
   }
 }
 

@@ -24,12 +24,12 @@ import {
   skipIds,
 } from './store-row.ts';
 import {
-  changeWebhook,
-  createWebhook,
-  deleteWebhook,
+  insertWebhook,
   leaseWebhooks,
   recordDeliveries,
   releaseWebhooks,
+  removeWebhook,
+  replaceWebhook,
   rotateWebhook,
 } from './webhooks.ts';
 
@@ -161,13 +161,13 @@ export async function carryOutOne(
     case 'forgetImport':
       return forgetImport(session, command);
     case 'createWebhook':
-      return createWebhook(session, command);
+      return insertWebhook(session, command);
     case 'changeWebhook':
-      return changeWebhook(session, command);
+      return replaceWebhook(session, command);
     case 'rotateWebhook':
       return rotateWebhook(session, command);
     case 'deleteWebhook':
-      return deleteWebhook(session, command);
+      return removeWebhook(session, command);
     case 'leaseWebhooks':
       return leaseWebhooks(session, command);
     case 'releaseWebhooks':

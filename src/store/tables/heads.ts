@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { BEGINNING, isSamePosition, type Position } from '../../../protocol/history.ts';
 import {
   type ChainedEvent,
-  digestOf,
+  eventsDigest,
   type Head,
   headAfter,
   headFrom,
@@ -76,7 +76,7 @@ export async function* computeHeads(
   const complete = (rows: readonly Row[]): HeadedRevision => {
     const last = rows.at(-1)!;
     const known = rows.filter((row) => row[STATUS] !== null);
-    const head = headAfter(before, digestOf(known.map(chainedFromRow)));
+    const head = headAfter(before, eventsDigest(known.map(chainedFromRow)));
     const stored = headOf(last);
     before = stored ?? head;
     const isIncomplete = known.length < rows.length;

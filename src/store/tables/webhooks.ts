@@ -14,7 +14,7 @@ import {
   webhookTag,
 } from '../../domain/webhook.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
-import { findRequest, recordRequest } from './bulk-requests.ts';
+import { findRequest, rememberRequest } from './bulk-requests.ts';
 import {
   type Column,
   type Dialects,
@@ -39,7 +39,7 @@ export async function readWebhookLags(
   return rows.map(([count, since]) => ({ count: Number(count), since: number(since) }));
 }
 
-export async function createWebhook(
+export async function insertWebhook(
   session: Session,
   { webhook, maxOfKey = MAX_WEBHOOKS }: CommandOf<'createWebhook'>,
 ): Promise<OutcomeOf<CommandOf<'createWebhook'>>> {
@@ -58,7 +58,7 @@ async function isTaken(session: Session, { url, createdBy }: Webhook): Promise<b
   return (await session.query(SQL.byUrl, [url, createdBy ?? ''])).length > 0;
 }
 
-export async function changeWebhook(
+export async function replaceWebhook(
   session: Session,
   { id, changes, ifTag }: CommandOf<'changeWebhook'>,
 ): Promise<OutcomeOf<CommandOf<'changeWebhook'>>> {
@@ -86,12 +86,12 @@ export async function rotateWebhook(
   const rotated = await replaced(session, rotatedWebhook(webhook, keyName, at));
   const { generation } = rotated;
   if (name !== undefined) {
-    await recordRequest(session, { ...name, digest, result: [generation, keyName], at });
+    await rememberRequest(session, { ...name, digest, result: [generation, keyName], at });
   }
   return { webhook: rotated, generation, isReplay: false };
 }
 
-export async function deleteWebhook(
+export async function removeWebhook(
   session: Session,
   { id, ifTag }: CommandOf<'deleteWebhook'>,
 ): Promise<OutcomeOf<CommandOf<'deleteWebhook'>>> {

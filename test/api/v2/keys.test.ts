@@ -1,6 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { digestOf, newApiKey, newSecret, SCOPES, type Scope } from '../../../src/domain/api-key.ts';
+import {
+  newApiKey,
+  newSecret,
+  SCOPES,
+  type Scope,
+  secretDigest,
+} from '../../../src/domain/api-key.ts';
 import { CONTRACTS } from '../../http/contract-check.ts';
 import { pending, place, startService, testService } from '../../http/harness.ts';
 import { eventually } from '../../postgres.ts';
@@ -172,7 +178,7 @@ testService(
     const { id } = JSON.parse((await service.call('GET', '/v2/key', as(secret))).body);
     const next = newSecret('production');
     const rotate = async (formerUntil: number, to = next) => {
-      const digest = digestOf(to);
+      const digest = secretDigest(to);
       await service.store.apply([{ type: 'rotateKey', id, digest, formerUntil }]);
     };
     await rotate(Date.now() + 3_600_000);
@@ -206,7 +212,7 @@ testService('a stream ends with the secret that opened it', async (t) => {
   const next = newSecret('production');
   const formerUntil = Date.now() + 1_000;
   await service.store.apply([
-    { type: 'rotateKey', id: key!.id, digest: digestOf(next), formerUntil },
+    { type: 'rotateKey', id: key!.id, digest: secretDigest(next), formerUntil },
   ]);
   const present = await openStream(t, { ...service, secret: next });
   // The stream ends without an event.

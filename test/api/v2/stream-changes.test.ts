@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { digestOf, newSecret } from '../../../src/domain/api-key.ts';
+import { newSecret, secretDigest } from '../../../src/domain/api-key.ts';
 import { STREAM_END_MS, STREAM_KEYS_CHECKED_MS } from '../../../src/http/limits.ts';
 import type { ChangePage, FeedStart } from '../../../src/store/feed.ts';
 import { StoreUnavailable } from '../../../src/store/store.ts';
@@ -443,7 +443,9 @@ test('a stream that is opened while the keys of others are checked is not ended'
   const service = await startService(t, {}, (store) => ({
     ...store,
     keys: async (digests) => {
-      const isFirst = digests?.some((each) => Buffer.compare(each, digestOf(service.secret)) === 0);
+      const isFirst = digests?.some(
+        (each) => Buffer.compare(each, secretDigest(service.secret)) === 0,
+      );
       const keys = await store.keys(digests);
       if (isHeld && isFirst) {
         checks += 1;

@@ -5,13 +5,18 @@ import { gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import {
   FieldProblem,
-  ORDER_COLUMNS,
+  ORDER_FIELDS,
   orderOf,
-  PET_COLUMNS,
+  PET_FIELDS,
   petOf,
 } from '../../../src/cli/files/fields.ts';
 import { readRows } from '../../../src/cli/files/read-rows.ts';
-import { type Columns, type Fields, MAX_ROW_BYTES, type Row } from '../../../src/cli/files/row.ts';
+import {
+  type Columns,
+  type Fields,
+  type FileRow,
+  MAX_ROW_BYTES,
+} from '../../../src/cli/files/row.ts';
 import { FORMATS, type Format, WRITERS } from '../../../src/cli/files/write-orders.ts';
 import type { Order } from '../../../src/domain/order.ts';
 import { anyOrder } from '../../domain/arbitraries.ts';
@@ -23,19 +28,19 @@ async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
 async function rows(
   content: string | Buffer,
   chunkSize = 1 << 18,
-  columns: Columns = ORDER_COLUMNS,
-): Promise<Row[]> {
-  const all: Row[] = [];
+  columns: Columns = ORDER_FIELDS,
+): Promise<FileRow[]> {
+  const all: FileRow[] = [];
   const chunks = inChunks(Buffer.from(content as string), chunkSize);
   for await (const batch of readRows(chunks, columns)) all.push(...batch);
   return all;
 }
 
-const fieldsOf = (row: Row | undefined): Fields => {
+const fieldsOf = (row: FileRow | undefined): Fields => {
   assert.ok(row !== undefined && 'fields' in row, inspect(row));
   return row.fields;
 };
-const problems = (found: readonly Row[]) =>
+const problems = (found: readonly FileRow[]) =>
   found.flatMap((row) => ('problem' in row ? [`${row.at}: ${row.problem}`] : []));
 
 function write(format: Format, orders: readonly Order[]): string {
@@ -153,17 +158,17 @@ test('invalid UTF-8 is reported for its row', async () => {
     Buffer.from([0xff]),
     Buffer.from('\n2,b'),
   ]);
-  assert.deepEqual(problems(await rows(csv, 1 << 18, PET_COLUMNS)), ['line 2: is not valid UTF-8']);
+  assert.deepEqual(problems(await rows(csv, 1 << 18, PET_FIELDS)), ['line 2: is not valid UTF-8']);
 });
 
 test('U+FFFD is a valid character, even in a file with invalid UTF-8', async () => {
   const good = Buffer.from('id,name\n1,a\ufffdb\n');
   for (const size of [1, 3, 1 << 18]) {
-    assert.deepEqual((await rows(good, size, PET_COLUMNS)).map(fieldsOf), [
+    assert.deepEqual((await rows(good, size, PET_FIELDS)).map(fieldsOf), [
       { id: 1n, name: 'a\ufffdb' },
     ]);
     const bad = Buffer.concat([good, Buffer.from('2,\xff\n', 'latin1'), Buffer.from('3,\ufffd')]);
-    const found = await rows(bad, size, PET_COLUMNS);
+    const found = await rows(bad, size, PET_FIELDS);
     assert.deepEqual(problems(found), ['line 3: is not valid UTF-8']);
     assert.equal(found.length, 3);
   }
@@ -175,12 +180,12 @@ test('U+FFFD is a valid character, even in a file with invalid UTF-8', async () 
     ['id,name\n1,a\n\n\n3,\xed\xa0\x80', 5],
   ] as const) {
     for (const size of [1, 2, 5, 1 << 18]) {
-      const found = await rows(Buffer.from(content, 'latin1'), size, PET_COLUMNS);
+      const found = await rows(Buffer.from(content, 'latin1'), size, PET_FIELDS);
       assert.deepEqual(problems(found), [`line ${line}: is not valid UTF-8`]);
     }
   }
   const last = Buffer.concat([good, Buffer.from('2,"x\n\xe9"', 'latin1')]);
-  assert.deepEqual(problems(await rows(last, 4, PET_COLUMNS)), ['line 4: is not valid UTF-8']);
+  assert.deepEqual(problems(await rows(last, 4, PET_FIELDS)), ['line 4: is not valid UTF-8']);
 });
 
 test('exactly the CSV rows with invalid UTF-8 are reported, by the line where they end', async () => {
@@ -204,7 +209,7 @@ test('exactly the CSV rows with invalid UTF-8 are reported, by the line where th
           );
           parts.push(Buffer.from(`${index},"`), ...bytes, Buffer.from(`"${end}`));
         }
-        const found = await rows(Buffer.concat(parts), size, PET_COLUMNS);
+        const found = await rows(Buffer.concat(parts), size, PET_FIELDS);
         assert.deepEqual(problems(found), expected);
         assert.equal(found.length, records.length);
       },
@@ -219,7 +224,7 @@ test('lines of a CSV file may end in LF, CRLF or CR, and LF and CRLF may be mixe
     'id,name\r1,a\r2,b\r3,c',
   ]) {
     for (const size of [1, 1 << 18]) {
-      assert.deepEqual((await rows(csv, size, PET_COLUMNS)).map(fieldsOf), [
+      assert.deepEqual((await rows(csv, size, PET_FIELDS)).map(fieldsOf), [
         { id: 1n, name: 'a' },
         { id: 2n, name: 'b' },
         { id: 3n, name: 'c' },

@@ -47,13 +47,13 @@ export async function webhookToChange(
   store: Store,
 ): Promise<{ readonly webhook: Webhook; readonly ifTag: string | undefined }> {
   const webhook = await permittedWebhook(call, store);
-  const { refusal, ifTag } = preconditionsOf(call.request, webhook);
+  const { refusal, ifTag } = webhookConditionsOf(call.request, webhook);
   if (refusal !== undefined) throw new Refused(refuse(refusal));
   return { webhook, ifTag };
 }
 
 /** If-Match and If-None-Match of a request that changes a webhook: RFC 9110, sections 13.1.1 and 13.1.2. @throws Refused if If-Match is weak */
-export function preconditionsOf(
+export function webhookConditionsOf(
   request: IncomingMessage,
   webhook: Webhook,
 ): {

@@ -6,8 +6,8 @@ import { jsonReply, operation } from '../../operation.ts';
 import { optionalIdempotencyKeyOf } from '../idempotency-key.ts';
 import {
   permittedWebhook,
-  preconditionsOf,
   recordOf,
+  webhookConditionsOf,
   webhookHeaders,
 } from './permitted-webhook.ts';
 
@@ -23,7 +23,7 @@ export const rotateWebhookSecret = operation('rotateWebhookSecret', async (call,
   const idempotencyKey = optionalIdempotencyKeyOf(call.request);
   const webhook = await permittedWebhook(call, store);
   // The first request has changed the webhook. So the store recognizes a repetition before it evaluates preconditions.
-  const { refusal, ifTag = refusal && NO_TAG } = preconditionsOf(call.request, webhook);
+  const { refusal, ifTag = refusal && NO_TAG } = webhookConditionsOf(call.request, webhook);
   if (refusal !== undefined && idempotencyKey === undefined) return refuse(refusal);
   const key = webhooks.keyOf(webhook);
   if (key === undefined) return refuse('webhooks_unavailable');

@@ -42,7 +42,7 @@ export function configurationOf(config: Config): Finding[] {
 }
 
 /** Finds variables that are probably misspelt. */
-export function namesOf(environment: Settings): Finding[] {
+export function misspeltOf(environment: Settings): Finding[] {
   return misspelt(environment).map(([name, meant]) =>
     warning('configuration', `${name} is not a known setting`, `if ${meant} is meant, rename it`),
   );

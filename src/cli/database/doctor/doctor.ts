@@ -12,7 +12,7 @@ import {
   writeOut,
 } from '../../terminal/terminal.ts';
 import { backupsOf } from './backups.ts';
-import { configurationOf, namesOf, programOf, userOf } from './configuration.ts';
+import { configurationOf, misspeltOf, programOf, userOf } from './configuration.ts';
 import { portsOf } from './ports.ts';
 import { storeOf } from './store.ts';
 
@@ -62,7 +62,7 @@ async function findingsOf(flags: DatabaseFlags): Promise<Finding[]> {
   }
   return [
     ...[programOf(), ...userOf(), ...configurationOf(config)],
-    ...namesOf(environment),
+    ...misspeltOf(environment),
     ...(await portsOf(config)),
     ...(await config.database.diagnose()),
     ...(await backupsOf(config)),

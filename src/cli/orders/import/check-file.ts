@@ -6,7 +6,7 @@ import {
   type OrderDraft,
   type OrderId,
 } from '../../../domain/order.ts';
-import { ORDER_COLUMNS, orderOf } from '../../files/fields.ts';
+import { ORDER_FIELDS, orderOf } from '../../files/fields.ts';
 import type { Input } from '../../files/input.ts';
 import { SeenIds } from '../../files/seen-ids.ts';
 import { type Located, Problems, readValues } from '../../files/values.ts';
@@ -91,7 +91,7 @@ export async function checkOrders(input: Input, source: CheckSource): Promise<Ch
   const progress = showProgress('Checking ');
   const onBytes = (bytes: number) => progress.update(bytes / input.size, check.count);
   try {
-    for await (const rows of readValues(input, ORDER_COLUMNS, orderOf, onBytes)) {
+    for await (const rows of readValues(input, ORDER_FIELDS, orderOf, onBytes)) {
       const existing = await ordersById(rows, find);
       for (const row of rows) {
         check.count += 1;

@@ -10,7 +10,7 @@ import {
   databaseExists,
   withStore,
 } from '../../command-database.ts';
-import { ORDER_COLUMNS, orderOf } from '../../files/fields.ts';
+import { ORDER_FIELDS, orderOf } from '../../files/fields.ts';
 import { type Input, openInput } from '../../files/input.ts';
 import { readValues } from '../../files/values.ts';
 import { showProgress } from '../../terminal/progress.ts';
@@ -150,7 +150,7 @@ async function placeOrders(input: Input, store: Store, check: Check): Promise<nu
   // Write one batch while reading the next.
   let writing = Promise.resolve();
   try {
-    for await (const rows of readValues(input, ORDER_COLUMNS, orderOf, onBytes)) {
+    for await (const rows of readValues(input, ORDER_FIELDS, orderOf, onBytes)) {
       for (const { at, value } of rows.filter((row) => row.problem === undefined)) {
         placer.add(at, value);
         if (placer.gathered < MAX_BATCH) continue;

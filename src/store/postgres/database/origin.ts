@@ -5,7 +5,7 @@ import type { OpenOptions, PostgresServer } from '../../open-options.ts';
 import { StoreUnavailable } from '../../store.ts';
 import { findLoss, recordLoss } from '../../tables/losses.ts';
 import { type Column, text } from '../../tables/session.ts';
-import { nameOf, type Session } from './session.ts';
+import { type Session, serverName } from './session.ts';
 import { inTransaction } from './transaction.ts';
 
 type Compared = Pick<PostgresServer, 'address' | 'timeline' | 'system'>;
@@ -46,7 +46,7 @@ export class Timelines<Connection extends { readonly isLost: boolean }> {
 
 function superseded(server: Compared, later: string): StoreUnavailable {
   return new StoreUnavailable(
-    `PostgreSQL: ${nameOf(server)} was superseded: ${later} was in use before, so it may lack ` +
+    `PostgreSQL: ${serverName(server)} was superseded: ${later} was in use before, so it may lack ` +
       'acknowledged changes. If that server was discarded on purpose, restart all nodes ("A server that was superseded" in docs/postgresql-failover.md)',
     'superseded',
   );
@@ -93,7 +93,7 @@ export class Origin {
     const [row] = await session.query(TABLES);
     await recordOrigin(session, [system, row![0], timeline]);
     await reserveAbove(session, this.#highestGiven);
-    const record = await findLoss(session, this.#acknowledged, nameOf(session.server!));
+    const record = await findLoss(session, this.#acknowledged, serverName(session.server!));
     if (record === undefined) return;
     await inTransaction(session, () => recordLoss(session, record));
     this.#acknowledged = undefined;

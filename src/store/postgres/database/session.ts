@@ -60,7 +60,7 @@ interface SessionOptions {
 }
 
 /** Names a server for messages: 10.0.0.1:5432, timeline 4. */
-export function nameOf({
+export function serverName({
   address,
   timeline,
 }: Pick<PostgresServer, 'address' | 'timeline'>): string {

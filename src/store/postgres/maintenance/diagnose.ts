@@ -6,7 +6,7 @@ import type { Column } from '../../tables/session.ts';
 import { collationProblem } from '../database/collation.ts';
 import { newSession } from '../database/connection.ts';
 import { hasSchema, missingMigrations } from '../database/schema.ts';
-import { nameOf, type Session } from '../database/session.ts';
+import { type Session, serverName } from '../database/session.ts';
 import { OLDEST_TRANSACTION_AGE, oldSnapshots } from '../database/snapshots.ts';
 import { COMMAND } from '../database/time-limits.ts';
 import { hostsOf } from './hosts.ts';
@@ -92,7 +92,7 @@ const SETTINGS = `SELECT current_setting('fsync'), current_setting('full_page_wr
 
 async function roundTrip(session: Session, version: string): Promise<Finding> {
   const ms = await medianMs(() => session.query('SELECT'));
-  const found = `PostgreSQL ${version} at ${nameOf(session.server!)}; a round trip takes ${inMs(ms)}`;
+  const found = `PostgreSQL ${version} at ${serverName(session.server!)}; a round trip takes ${inMs(ms)}`;
   if (ms < SLOW_ROUND_TRIP_MS) return ok('database', found);
   return warning('database', found, 'run the nodes near the server');
 }

@@ -1,7 +1,7 @@
 import { startThread } from '../../../assets.ts';
 import type { Backup, Rotated, Rotation } from '../../backups.ts';
 import { errorOf } from '../database/errors.ts';
-import type { Answer, Job } from './backup-thread.ts';
+import type { BackupAnswer, Job } from './backup-thread.ts';
 
 /**
  * Makes a backup in a thread of its own: copying and checking a million orders takes seconds, and a disk can hang. A store that does not pass
@@ -20,7 +20,7 @@ export function rotateInThread(path: string, rotation: Rotation): Promise<Rotate
 function runInThread<Result>(job: Job): Promise<Result> {
   return new Promise((resolve, reject) => {
     const worker = startThread('backup-thread', job);
-    worker.once('message', (answer: Answer<Result>) => {
+    worker.once('message', (answer: BackupAnswer<Result>) => {
       if ('failure' in answer) reject(errorOf(answer));
       else resolve(answer.result);
     });

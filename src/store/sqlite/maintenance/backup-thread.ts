@@ -10,7 +10,7 @@ export type Job =
   | { readonly job: 'backup'; readonly path: string; readonly target: string }
   | { readonly job: 'rotation'; readonly path: string; readonly rotation: Rotation };
 
-export type Answer<Result> = { readonly result: Result } | Failure;
+export type BackupAnswer<Result> = { readonly result: Result } | Failure;
 
 async function carryOut(job: Job): Promise<Backup | Rotated> {
   if (job.job === 'rotation') return rotateBackups(job.path, job.rotation);
