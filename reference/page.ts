@@ -1,8 +1,8 @@
 import type { OpenApi, Operation } from '../protocol/openapi.ts';
 import { type Html, html, icon, MARK } from '../src/http/pages/html.ts';
-import { errorGuide } from './error-guide.ts';
 import {
   changelogSection,
+  errorGuide,
   firstRequest,
   GUIDE,
   guideSection,

@@ -15,7 +15,6 @@ import type {
   WebhookSecret,
   WebhookTest,
 } from '../../protocol/generated/records.ts';
-import { addedUp } from './activity.ts';
 import {
   anyEtag,
   idempotencyKeyOf,
@@ -55,6 +54,7 @@ import {
   type ReplicaStore,
 } from './feed/replica.ts';
 import {
+  addedUp,
   LARGEST_PAGE,
   type OrderFilter,
   type OrderQuery,

@@ -5,6 +5,7 @@ import { readChangesOfKey } from './activity/changes-of-key.ts';
 import { selectMatching } from './changing/change-in-bulk.ts';
 import { Changing } from './changing/changing.ts';
 import { dialogActions } from './changing/dialog-actions.ts';
+import { readDetails, showDetails } from './details.ts';
 import { inWords } from './format.ts';
 import { listenForKeys, type Shortcuts } from './keyboard.ts';
 import {
@@ -18,20 +19,19 @@ import {
   withoutFilters,
 } from './list/address.ts';
 import { exportActivity, exportCsv } from './list/csv.ts';
+import { selectCurrent, toggle, toggleAll } from './list/list-state.ts';
 import { OrderList } from './list/order-list.ts';
 import { isRelative, today } from './list/range.ts';
 import { isOnlyReference, viewOfReference } from './list/search.ts';
-import { selectCurrent, toggle, toggleAll } from './list/selection.ts';
 import { closePopover, fieldOf, viewActions } from './list/view-actions.ts';
-import { readDetails, showDetails } from './order/details.ts';
 import { OtherTabs } from './other-tabs.ts';
 import { page } from './page-view.ts';
 import { Placing } from './placing/placing.ts';
-import { printSelected } from './printing/printing.ts';
+import { printSelected } from './printing.ts';
 import { Screen } from './screen.ts';
 import { isSignedOut, keyIn, signIn } from './sign-in.ts';
 import { initialState, type State } from './state.ts';
-import { changeWebhook, readWebhooks } from './webhooks/watched-webhooks.ts';
+import { changeWebhook, readWebhooks } from './webhooks.ts';
 
 /** Maximum length of a text that is shown if it cannot be copied. */
 const LONGEST_SHOWN = 60;

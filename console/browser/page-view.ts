@@ -1,9 +1,9 @@
 import { html, nothing } from 'lit-html';
 import type { Actions } from './actions.ts';
 import { activityPage } from './activity/activity-view.ts';
-import { bulkBar } from './changing/bulk-view.ts';
-import { dialogView } from './changing/dialogs-view.ts';
+import { bulkBar, dialogView } from './changing/dialogs-view.ts';
 import { clockProblem } from './clock.ts';
+import { detailsDialog, detailsPanel } from './details.ts';
 import { clockTime, timeZone } from './format.ts';
 import { icon, mark } from './icons.ts';
 import {
@@ -16,11 +16,10 @@ import {
 } from './list/address.ts';
 import { filterBar } from './list/filters-view.ts';
 import { ordersList } from './list/list-view.ts';
-import { detailsDialog, detailsPanel } from './order/details-view.ts';
-import { printedView } from './printing/printed-view.ts';
+import { printedView } from './printing.ts';
 import { signInPage } from './sign-in-view.ts';
 import { nameOf, type State } from './state.ts';
-import { webhooksPage } from './webhooks/webhooks-view.ts';
+import { webhooksPage } from './webhooks.ts';
 
 const PAGE_NAMES = { orders: 'Orders', activity: 'Activity', webhooks: 'Webhooks' } as const;
 

@@ -8,8 +8,7 @@ import type { KeyForNew, KeyOf, WebhookKey } from '../feed/deliveries/webhook-ke
 import type { ChangeStreams } from '../feed/streams/change-streams.ts';
 import type { Contract } from '../http/contract/contract.ts';
 import type { OperationInput } from '../http/contract/handlers.ts';
-import { inTime } from '../http/request/deadline.ts';
-import type { Exchange, RouteHandler } from '../http/request/exchange.ts';
+import { type Exchange, inTime, type RouteHandler } from '../http/request/exchange.ts';
 import { type ErrorReply, type Reply, sendReply } from '../http/request/reply.ts';
 import type { Store } from '../store/store.ts';
 import type { ReadKind, Reads } from './reads.ts';

@@ -1,6 +1,6 @@
 import { FairLimit } from '../concurrency.ts';
 import type { ApiKey } from '../domain/api-key.ts';
-import { expectTime } from '../http/request/deadline.ts';
+import { expectTime } from '../http/request/exchange.ts';
 import { Refused, refuse } from '../http/request/reply.ts';
 import { StoreUnavailable } from '../store/store.ts';
 

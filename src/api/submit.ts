@@ -2,7 +2,7 @@ import { Mutex } from '../concurrency.ts';
 import type { ApiKey } from '../domain/api-key.ts';
 import type { BatchCommand } from '../domain/batch.ts';
 import type { OrderId } from '../domain/order.ts';
-import { expectTime, inTime, timeLeft } from '../http/request/deadline.ts';
+import { expectTime, inTime, timeLeft } from '../http/request/exchange.ts';
 import { type ErrorReply, refuse } from '../http/request/reply.ts';
 import type { OutcomeOf } from '../store/commands.ts';
 import { GIVE_UP_AFTER_MS } from '../store/group-commit.ts';

@@ -4,9 +4,9 @@ import { type DatabaseConfig, readDatabaseConfig } from '../service/settings/con
 import { readEnvironment } from '../service/settings/settings.ts';
 import { defaultOf, SETTINGS } from '../service/settings/table.ts';
 import type { Action } from '../store/audit.ts';
-import { claimEnvironment, expectEnvironment, expectNotMoved } from '../store/claim.ts';
 import type { OutcomeOf, StoreCommand } from '../store/commands.ts';
 import { hasPassword } from '../store/database.ts';
+import { claimEnvironment, expectEnvironment, expectNotMoved } from '../store/open-options.ts';
 import type { Store } from '../store/store.ts';
 import { counted, terminal, UsageError, writeErr } from './terminal/terminal.ts';
 

@@ -102,3 +102,11 @@ const COMPARED = [
   ...(['id', 'petId', 'quantity', 'shipDate'] as const),
   ...(['complete', 'status', 'reference', 'reason', 'trackingNumber'] as const),
 ];
+
+/** A pet as stored. A field without a value is undefined, never null. */
+export interface Pet {
+  /** int64 */
+  readonly id: bigint;
+  readonly name?: string | undefined;
+  readonly tag?: string | undefined;
+}

@@ -1,5 +1,5 @@
 import { toJson } from '../../protocol/exact-json.ts';
-import type { CommandRefusal } from '../domain/refusal.ts';
+import type { CommandRefusal } from '../domain/bulk.ts';
 
 type Entry = readonly [status: number, message: string, code?: string];
 

@@ -1,7 +1,11 @@
 import type { Logger } from 'pino';
 import { actionOf } from '../store/audit.ts';
-import { claimEnvironment, expectEnvironment, expectNotMoved } from '../store/claim.ts';
-import type { OpenOptions } from '../store/open-options.ts';
+import {
+  claimEnvironment,
+  expectEnvironment,
+  expectNotMoved,
+  type OpenOptions,
+} from '../store/open-options.ts';
 import type { Store } from '../store/store.ts';
 import type { Config } from './settings/config.ts';
 

@@ -8,8 +8,8 @@ import { cancelOrder as cancelOrderV1 } from '../api/v1/cancel-order.ts';
 import { deprecationHeaders, getPet } from '../api/v1/get-pet.ts';
 import { listOrders as listAllOrders } from '../api/v1/list-orders.ts';
 import { OPERATIONS } from '../api/v2/operations.ts';
+import type { KeyClock } from '../domain/api-key.ts';
 import { type BatchCommand, changesOf } from '../domain/batch.ts';
-import type { KeyClock } from '../domain/key-clock.ts';
 import { sendTest } from '../feed/deliveries/test-delivery.ts';
 import {
   keyForNewIn,

@@ -4,7 +4,7 @@ import type { Registry } from '@prometheus-io/client';
 import type { Logger } from 'pino';
 import type { Position } from '../../protocol/history.ts';
 import { TimedOut, withTimeout } from '../concurrency.ts';
-import { KeyClock } from '../domain/key-clock.ts';
+import { KeyClock } from '../domain/api-key.ts';
 import { Deliverer } from '../feed/deliveries/deliverer.ts';
 import { readWebhookKey } from '../feed/deliveries/webhook-key.ts';
 import { LiveCors } from '../http/request/cors.ts';

@@ -4,13 +4,10 @@ import type { Store } from '../store/store.ts';
 import type { Log } from '../telemetry/logger.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { printFirstKey } from './first-key.ts';
-import { LiveLogLevel } from './live-log-level.ts';
-import { rereadOnSignal } from './reread.ts';
 import { Service } from './service.ts';
 import type { Config } from './settings/config.ts';
-import type { Settings } from './settings/settings.ts';
-import { misspelt } from './settings/similar-names.ts';
-import { shutdownOnSignal } from './shutdown.ts';
+import { misspelt, type Settings } from './settings/settings.ts';
+import { LiveLogLevel, rereadOnSignal, shutdownOnSignal } from './signals.ts';
 
 interface StartOptions {
   /** The variables of the process, the only source of OpenTelemetry's settings. */

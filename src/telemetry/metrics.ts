@@ -2,9 +2,8 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@pro
 import type { Environment } from '../domain/api-key.ts';
 import { FAULTS, type Fault } from '../store/store.ts';
 import { COMMIT, VERSION } from '../version.ts';
-import { registerBackups } from './backup-metrics.ts';
 import { RequestTally, type ServedOperation } from './request-tally.ts';
-import { registerStore, type StoreSource } from './store-metrics.ts';
+import { registerBackups, registerStore, type StoreSource } from './store-metrics.ts';
 import { registerWebhooks } from './webhook-metrics.ts';
 
 /** Default metrics that are removed: `promtool check metrics` rejects their names, and other metrics have the same data. */

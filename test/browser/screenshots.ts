@@ -1,9 +1,10 @@
 // npm test -- screenshots: writes the pictures in docs/pages/ from sample data, so that they show the pages as they are.
+
 import { mkdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { sampleOrders } from '../../src/domain/sample.ts';
+import { sampleOrders } from '../../src/cli/orders/sample.ts';
 import { place, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
 import { live, row, signIn } from './console-page.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { eventsOf } from '../../client/src/feed/event-stream.ts';
+import { eventsOf } from '../../client/src/feed/changes.ts';
 
 const STREAM = [
   'retry: 1000\nid: a\n\n',

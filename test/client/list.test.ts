@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { elementsOf } from '../../client/src/list.ts';
+import { elementsOf } from '../../client/src/v1.ts';
 
 async function* inPieces(text: string, sizes: readonly number[]) {
   for (let [from, piece] = [0, 0]; from < text.length; piece += 1) {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { verifyWebhook, WebhookVerificationError } from '../../client/src/client.ts';
-import { secretOf, signatureOf } from '../../src/feed/deliveries/webhook-secrets.ts';
+import { secretOf, signatureOf } from '../../src/feed/deliveries/webhook-key.ts';
 
 const SECRETS = [1, 2].map((generation) => secretOf(new Uint8Array(32), { id: 'we', generation }));
 const [SECRET, OTHER] = SECRETS as [string, string];

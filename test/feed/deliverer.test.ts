@@ -11,8 +11,11 @@ import {
 } from '../../src/domain/webhook.ts';
 import { type AllowedTargets, parseAllowedTargets } from '../../src/feed/deliveries/addresses.ts';
 import { Deliverer } from '../../src/feed/deliveries/deliverer.ts';
-import type { WebhookKey } from '../../src/feed/deliveries/webhook-key.ts';
-import { secretOf, signingSecrets } from '../../src/feed/deliveries/webhook-secrets.ts';
+import {
+  secretOf,
+  signingSecrets,
+  type WebhookKey,
+} from '../../src/feed/deliveries/webhook-key.ts';
 import { type Store, StoreUnavailable } from '../../src/store/store.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { eventually } from '../postgres.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Webhook } from 'standardwebhooks';
-import { secretOf, signatureOf } from '../../src/feed/deliveries/webhook-secrets.ts';
+import { secretOf, signatureOf } from '../../src/feed/deliveries/webhook-key.ts';
 
 const KEY = new Uint8Array(32).fill(7);
 

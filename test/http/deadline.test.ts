@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { TimedOut } from '../../src/concurrency.ts';
-import { inTime } from '../../src/http/request/deadline.ts';
-import { Exchange } from '../../src/http/request/exchange.ts';
+import { Exchange, inTime } from '../../src/http/request/exchange.ts';
 
 test('a request is answered within two seconds of its arrival', (t) => {
   let now = 5;

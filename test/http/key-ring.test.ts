@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type ApiKey, newApiKey, newSecret, secretDigest } from '../../src/domain/api-key.ts';
-import { KeyClock } from '../../src/domain/key-clock.ts';
+import {
+  type ApiKey,
+  KeyClock,
+  newApiKey,
+  newSecret,
+  secretDigest,
+} from '../../src/domain/api-key.ts';
 import { KeyRing, KeyUse } from '../../src/http/request/key-ring.ts';
 
 /** A key ring over some keys; `lookups` has the number of digests of each lookup. */

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { databaseAt } from '../../src/store/database.ts';
 import { newSession } from '../../src/store/postgres/database/connection.ts';
-import { COMMAND } from '../../src/store/postgres/database/time-limits.ts';
+import { COMMAND } from '../../src/store/postgres/database/session-settings.ts';
 import { Cluster } from '../postgres.ts';
 import { type Running, run, serve } from '../process/program.ts';
 import { serveNodes } from '../process/serve-nodes.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
 import { databaseAt } from '../../src/store/database.ts';
 import { newSession } from '../../src/store/postgres/database/connection.ts';
-import { COMMAND } from '../../src/store/postgres/database/time-limits.ts';
+import { COMMAND } from '../../src/store/postgres/database/session-settings.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 import { Cluster, eventually, freePort, query } from '../postgres.ts';
 import { startReadSplitter } from '../postgres-proxy.ts';

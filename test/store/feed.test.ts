@@ -6,7 +6,7 @@ import { backupStore, copyStore } from '../../src/store/copy.ts';
 import { databaseAt } from '../../src/store/database.ts';
 import { newSession } from '../../src/store/postgres/database/connection.ts';
 import type { Session } from '../../src/store/postgres/database/session.ts';
-import { COMMAND } from '../../src/store/postgres/database/time-limits.ts';
+import { COMMAND } from '../../src/store/postgres/database/session-settings.ts';
 import { readFeed } from '../../src/store/postgres/feed.ts';
 import type { Store } from '../../src/store/store.ts';
 import { query } from '../postgres.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { databaseAt } from '../../src/store/database.ts';
 import { newSession } from '../../src/store/postgres/database/connection.ts';
 import { Origin, Timelines } from '../../src/store/postgres/database/origin.ts';
-import { COMMAND } from '../../src/store/postgres/database/time-limits.ts';
+import { COMMAND } from '../../src/store/postgres/database/session-settings.ts';
 import { newPostgresSchema } from './engines.ts';
 
 /** A connection to a server. */

@@ -5,7 +5,7 @@ import { parseAddress } from '../../src/store/postgres/database/address.ts';
 import { Connection } from '../../src/store/postgres/database/connection.ts';
 import { unavailable } from '../../src/store/postgres/database/errors.ts';
 import { expectOwnBackendBehindProxy } from '../../src/store/postgres/database/own-backend.ts';
-import { SERVICE } from '../../src/store/postgres/database/time-limits.ts';
+import { SERVICE } from '../../src/store/postgres/database/session-settings.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../src/store/store.ts';
 import { startPooler } from '../postgres-proxy.ts';
 import { newPostgresDatabase, open, place } from './engines.ts';

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { parseAddress } from '../../src/store/postgres/database/address.ts';
 import { Connection, newSession } from '../../src/store/postgres/database/connection.ts';
-import { COMMAND, SERVICE } from '../../src/store/postgres/database/time-limits.ts';
+import { COMMAND, SERVICE } from '../../src/store/postgres/database/session-settings.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 import { eventually, query } from '../postgres.ts';
 import { newPostgresDatabase } from './engines.ts';

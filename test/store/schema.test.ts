@@ -10,7 +10,7 @@ import { databaseAt } from '../../src/store/database.ts';
 import { expectedSchema, schemaDifferences } from '../../src/store/expected-schema.ts';
 import { describeSchema as describePostgres } from '../../src/store/postgres/database/catalog.ts';
 import { newSession } from '../../src/store/postgres/database/connection.ts';
-import { COMMAND } from '../../src/store/postgres/database/time-limits.ts';
+import { COMMAND } from '../../src/store/postgres/database/session-settings.ts';
 import { describeSchema as describeSqlite } from '../../src/store/sqlite/database/catalog.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
 import { StoreNotUsable } from '../../src/store/store.ts';

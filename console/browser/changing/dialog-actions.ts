@@ -1,7 +1,7 @@
 import type { Actions } from '../actions.ts';
 import { isOverdue } from '../format.ts';
+import { maySelect } from '../list/list-state.ts';
 import { selectPasted } from '../list/pasted-list.ts';
-import { maySelect } from '../list/selection.ts';
 import type { Placing } from '../placing/placing.ts';
 import type { Screen } from '../screen.ts';
 import type { Dialog } from '../state.ts';

@@ -1,12 +1,13 @@
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
-import { changesOfKeyDialog } from '../activity/changes-of-key-view.ts';
+import { changesOfKeyDialog } from '../activity/changes-of-key.ts';
+import { failureNotice, summaryOf } from '../details.ts';
 import { count, orders } from '../format.ts';
 import { icon } from '../icons.ts';
-import { pastedListDialog } from '../list/pasted-list-view.ts';
-import { failureNotice, summaryOf } from '../order/details-view.ts';
-import { placeDialog } from '../placing/place-view.ts';
-import { type Dialog, type State, WORDS } from '../state.ts';
+import { pastedListDialog } from '../list/pasted-list.ts';
+import { placeDialog } from '../placing/placing.ts';
+import { type Bulk, type Dialog, type State, WORDS } from '../state.ts';
+import { outcomeOf } from './change-in-bulk.ts';
 import { isConfirmed, MAX_UNASKED } from './changing.ts';
 
 /** Ids that are listed; all of them are copied. */
@@ -137,4 +138,51 @@ function keysDialog({ preferences }: State, actions: Actions) {
     </div>
     <div class="end"><button type="button" autofocus @click=${actions.closeDialog}>Close</button></div>
   </dialog>`;
+}
+
+/** The bar of the selected orders: actions, progress, and results; visible on every page. */
+export function bulkBar(state: State, actions: Actions) {
+  const { bulk, selected, session } = state;
+  if (bulk?.isRunning === true) return running(bulk, actions);
+  if (bulk !== undefined) return outcome(bulk, actions);
+  if (selected.size === 0) return html`<p class="hidden" role="status"></p>`;
+  const many = count(selected.size);
+  const { may } = session!;
+  const copyIds = actions.copy([...selected.keys()].join('\n'), 'Ids');
+  const others = [
+    ['Copy ids', copyIds],
+    ['Print slips', actions.print('slips')],
+    ['Pick list', actions.print('pick-list')],
+    [`Export ${many}`, actions.exportSelected],
+    ['Clear', actions.clearSelection],
+  ] as const;
+  return html`<section class="bulk" tabindex="-1" aria-label="Selected orders">
+    <b>${many}<span class="wide-only"> selected</span></b>
+    ${may.ship ? html`<button type="button" @click=${actions.actOnSelected('ship')}>${icon('truck')}<span>Ship <span class="wide-only">${many}</span>…</span></button>` : nothing}
+    ${may.ship && may.cancel ? html`<i class="divider" aria-hidden="true"></i>` : nothing}
+    ${may.cancel ? html`<button type="button" class="danger-outline" @click=${actions.actOnSelected('cancel')}><span>Cancel <span class="wide-only">${many}</span>…</span></button>` : nothing}
+    ${others.map(([name, action]) => html`<button type="button" class="quiet wide-only" @click=${action}>${name}${name === 'Clear' ? html` <kbd aria-hidden="true">Esc</kbd>` : nothing}</button>`)}
+    <button type="button" class="quiet icon-only narrow-only" popovertarget="selected-more" aria-label="More for the selected orders">${icon('more')}</button>
+    <div class="popover" id="selected-more" popover role="dialog" aria-label="Selected orders">${others.map(([name, action]) => html`<button type="button" class="item" popovertarget="selected-more" popovertargetaction="hide" @click=${action}>${name}</button>`)}</div>
+  </section>`;
+}
+
+function running({ action, ids, results, isStopping }: Bulk, actions: Actions) {
+  return html`<section class="bulk" tabindex="-1" aria-label="Progress">
+    <b role="status">${WORDS[action].doing} ${orders(ids.length)}: ${count(results.size)} of ${count(ids.length)}</b>
+    <progress max=${ids.length} value=${results.size} aria-label="Orders so far"></progress>
+    <button type="button" aria-disabled=${isStopping} @click=${actions.stopBulk}>${isStopping ? 'Stopping…' : 'Stop after this request'}</button>
+  </section>`;
+}
+
+function outcome(bulk: Bulk, actions: Actions) {
+  const { title, text, facts, failed, untried, notDone } = outcomeOf(bulk);
+  const again = failed.length + untried.length;
+  const what = failed.length === 0 ? `Go on with ${count(again)}` : `Retry ${count(again)} failed`;
+  return html`<section class="bulk" tabindex="-1" aria-label="Result">
+    <p role=${notDone.length === 0 ? 'status' : 'alert'}>${icon(notDone.length === 0 ? 'done' : 'warning')}<span><b>${title}</b>${facts === '' ? nothing : ` · ${facts}`}${text === '' ? nothing : ` · ${text} Safe to retry.`}</span></p>
+    ${notDone.length === 0 ? nothing : html`<button type="button" @click=${actions.showDialog({ kind: 'results', results: notDone })}>Show the ${count(notDone.length)}</button>`}
+    ${again === 0 ? nothing : html`<button type="button" class="primary" @click=${actions.retryFailed}>${icon('again')}${what}</button>`}
+    <button type="button" class="icon-only" aria-label="Close the result" @click=${actions.closeBulk}>${icon('cross')}</button>
+  </section>`;
 }

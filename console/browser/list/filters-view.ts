@@ -15,9 +15,8 @@ import {
   viewOf,
   withoutFilters,
 } from './address.ts';
-import { isEmptyStore } from './list-state.ts';
+import { isEmptyStore, maySelect } from './list-state.ts';
 import { dayStart, daysOf, PRESET_NAMES, PRESETS_OF, type Range, type RangeName } from './range.ts';
-import { maySelect } from './selection.ts';
 
 /** The heading of the list, with its filters. */
 export function filterBar(state: State, actions: Actions) {

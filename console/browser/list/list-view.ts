@@ -17,8 +17,7 @@ import { icon } from '../icons.ts';
 import { hiddenIn, type State } from '../state.ts';
 import { isShown, moreIn, type Sorting, searchOf, totalOf, withoutFilters } from './address.ts';
 import { rangeName, STATUS_NAMES } from './filters-view.ts';
-import { isEmptyList, isEmptyStore, selectable } from './list-state.ts';
-import { maySelect } from './selection.ts';
+import { isEmptyList, isEmptyStore, maySelect, selectable } from './list-state.ts';
 
 /** Columns have room for so many characters at least, so that they do not become wider with each page. */
 const LEAST_DIGITS = 6;

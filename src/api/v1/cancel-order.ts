@@ -1,6 +1,5 @@
 import { parseInt64 } from '../../domain/order.ts';
-import { inTime } from '../../http/request/deadline.ts';
-import type { Exchange, Handle } from '../../http/request/exchange.ts';
+import { type Exchange, type Handle, inTime } from '../../http/request/exchange.ts';
 import { type ErrorReply, type Reply, refuse, sendReply } from '../../http/request/reply.ts';
 import type { Store } from '../../store/store.ts';
 import { preconditionsOf } from '../preconditions.ts';

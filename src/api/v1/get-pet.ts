@@ -1,8 +1,7 @@
 import type { Json } from '../../../protocol/exact-json.ts';
 import type { Pet as PetRecord } from '../../../protocol/generated/records.ts';
 import type { ApiKey } from '../../domain/api-key.ts';
-import { parseInt64 } from '../../domain/order.ts';
-import type { Pet } from '../../domain/pet.ts';
+import { type Pet, parseInt64 } from '../../domain/order.ts';
 import type { HeaderList } from '../../http/error-records.ts';
 import type { Exchange, Handle } from '../../http/request/exchange.ts';
 import { type ErrorReply, type Reply, refuse } from '../../http/request/reply.ts';

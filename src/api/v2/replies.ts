@@ -4,7 +4,7 @@ import type { OrderRecord } from '../../domain/order.ts';
 import type { HeaderList } from '../../http/error-records.ts';
 import { matchesEtag, matchingEtag } from '../../http/request/conditional.ts';
 import { acceptsGzip, gzipped } from '../../http/request/content-coding.ts';
-import { timeLeft } from '../../http/request/deadline.ts';
+import { timeLeft } from '../../http/request/exchange.ts';
 import type { Reply } from '../../http/request/reply.ts';
 import { type CodedEtags, orderEtag } from '../../records/etags.ts';
 import { orderRecordJson } from '../../records/order-json.ts';

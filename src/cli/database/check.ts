@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { parsePosition } from '../../../protocol/history.ts';
 import { printable } from '../../domain/text.ts';
-import { expectEnvironment } from '../../store/claim.ts';
+import { expectEnvironment } from '../../store/open-options.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from '../command-database.ts';
 import {
   CommandFailed,

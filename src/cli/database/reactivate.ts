@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { actionOf } from '../../store/audit.ts';
-import { expectEnvironment } from '../../store/claim.ts';
+import { expectEnvironment } from '../../store/open-options.ts';
 import {
   applyRecorded,
   type DatabaseFlags,

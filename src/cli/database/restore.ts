@@ -2,7 +2,7 @@ import { existsSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { actionOf } from '../../store/audit.ts';
-import { expectEnvironment } from '../../store/claim.ts';
+import { expectEnvironment } from '../../store/open-options.ts';
 import { type DatabaseFlags, databaseCommand, databaseConfig } from '../command-database.ts';
 import { compressionOfFile } from '../files/compressed.ts';
 import { CommandFailed, counted, writeErr } from '../terminal/terminal.ts';

@@ -9,8 +9,8 @@ import {
   ORDER_STATUSES,
   type OrderDraft,
   type OrderStatus,
+  type Pet,
 } from '../../domain/order.ts';
-import type { Pet } from '../../domain/pet.ts';
 import { cut } from '../../domain/text.ts';
 import { parseTimestamp, timestampProblem } from '../../domain/timestamp.ts';
 import type { Columns, Fields, FieldValue } from './row.ts';

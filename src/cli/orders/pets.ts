@@ -1,7 +1,7 @@
 import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
-import type { Pet } from '../../domain/pet.ts';
+import type { Pet } from '../../domain/order.ts';
 import { actionOf } from '../../store/audit.ts';
 import {
   applyRecorded,
@@ -11,10 +11,9 @@ import {
 } from '../command-database.ts';
 import { PET_FIELDS, petOf } from '../files/fields.ts';
 import { openInput } from '../files/input.ts';
-import { SeenIds } from '../files/seen-ids.ts';
-import { Problems, readValues } from '../files/values.ts';
+import { Problems, readValues } from '../files/rows.ts';
 import { counted, grouped, terminal, writeErr } from '../terminal/terminal.ts';
-import { refuseProblems } from './import/check-file.ts';
+import { refuseProblems, SeenIds } from './import/check-file.ts';
 import { PAUSE_MS } from './import/placer.ts';
 
 /** Pets per transaction; one delays the cancels of a running service by some 10 ms. Each has an audit record. */

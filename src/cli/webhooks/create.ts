@@ -3,8 +3,7 @@ import { EVENT_TYPES, type OrderEventType } from '../../domain/lifecycle.ts';
 import { parseInt64 } from '../../domain/order.ts';
 import { MAX_PETS, newWebhook } from '../../domain/webhook.ts';
 import { urlProblem } from '../../feed/deliveries/addresses.ts';
-import { keyForNewIn } from '../../feed/deliveries/webhook-key.ts';
-import { secretOf } from '../../feed/deliveries/webhook-secrets.ts';
+import { keyForNewIn, secretOf } from '../../feed/deliveries/webhook-key.ts';
 import { actionOf } from '../../store/audit.ts';
 import {
   applyRecorded,

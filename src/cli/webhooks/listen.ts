@@ -7,8 +7,7 @@ import {
   parseAllowedTargets,
   urlProblem,
 } from '../../feed/deliveries/addresses.ts';
-import { deliveryOf, headersOf } from '../../feed/deliveries/delivery.ts';
-import { nextPage } from '../../feed/deliveries/next-page.ts';
+import { deliveryOf, headersOf, nextPage } from '../../feed/deliveries/delivery.ts';
 import { isAccepted, post } from '../../feed/deliveries/post.ts';
 import { waitAfter } from '../../feed/deliveries/repetitions.ts';
 import { KEY_BYTES } from '../../feed/deliveries/webhook-key.ts';

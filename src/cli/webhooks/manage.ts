@@ -8,8 +8,12 @@ import {
   webhookState,
 } from '../../domain/webhook.ts';
 import { sendTest } from '../../feed/deliveries/test-delivery.ts';
-import { keyOfIn, readWebhookKey } from '../../feed/deliveries/webhook-key.ts';
-import { ROTATION_MS, secretOf } from '../../feed/deliveries/webhook-secrets.ts';
+import {
+  keyOfIn,
+  ROTATION_MS,
+  readWebhookKey,
+  secretOf,
+} from '../../feed/deliveries/webhook-key.ts';
 import { actionOf } from '../../store/audit.ts';
 import { parseFeedStart, startPosition } from '../../store/feed.ts';
 import type { Store } from '../../store/store.ts';

@@ -5,13 +5,11 @@ import type { RecordedDelivery } from '../../store/commands.ts';
 import type { ChangePage } from '../../store/feed.ts';
 import type { ReadFeed } from '../follow.ts';
 import type { AllowedTargets } from './addresses.ts';
-import { deliveryOf, headersOf } from './delivery.ts';
+import { deliveryOf, headersOf, nextPage, readsFrom } from './delivery.ts';
 import { Endpoint } from './endpoint.ts';
-import { nextPage, readsFrom } from './next-page.ts';
 import { type EndpointAnswer, isAccepted, post } from './post.ts';
 import { isDue, stateAfter } from './repetitions.ts';
-import type { WebhookKey } from './webhook-key.ts';
-import { signingSecrets } from './webhook-secrets.ts';
+import { signingSecrets, type WebhookKey } from './webhook-key.ts';
 
 /** Limits deliveries starting per lane. Slow ones move to the slow lane, so as many as there are webhooks can be in flight. */
 const MAX_IN_LANE = 100;

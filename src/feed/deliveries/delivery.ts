@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { type Position, positionText } from '../../../protocol/history.ts';
+import type { DeliveryState, WebhookFilter } from '../../domain/webhook.ts';
 import { changePageJson } from '../../records/order-json.ts';
-import type { ChangePage } from '../../store/feed.ts';
+import { type ChangePage, filteredPage } from '../../store/feed.ts';
 import { VERSION } from '../../version.ts';
-import { signatureOf } from './webhook-secrets.ts';
+import type { ReadFeed } from '../follow.ts';
+import { signatureOf } from './webhook-key.ts';
 
 /** A page of changes that is sent to an endpoint. */
 interface Delivery {
@@ -31,7 +33,7 @@ export async function deliveryOf(
 const AFTER_BYTES = 110;
 
 /** Returns the size of the body of a delivery in bytes, or a few more. */
-export async function deliveryBytes(page: ChangePage): Promise<number> {
+async function deliveryBytes(page: ChangePage): Promise<number> {
   return Buffer.byteLength(await jsonOf(page)) + AFTER_BYTES;
 }
 
@@ -53,5 +55,64 @@ export function headersOf({ id, body }: Delivery, secrets: readonly string[], no
     'webhook-id': id,
     'webhook-timestamp': String(timestamp),
     'webhook-signature': signatureOf({ id, timestamp, body }, secrets),
+  };
+}
+
+/** Maximum number of changes in a delivery, unless a single revision has more. */
+const CHANGES_PER_DELIVERY = 100;
+
+/** Maximum size of a delivery in bytes, unless a single revision is larger: common body parsers accept 100 kB. */
+const DELIVERY_BYTES = 65_536;
+
+/**
+ * Reads the next page of changes for a webhook, or the same page again if its delivery has begun. The webhook wants no change up to the position
+ * of a page without changes.
+ * @returns undefined if the position of the webhook is no longer valid: the store was restored or lost changes
+ */
+export async function nextPage(
+  read: ReadFeed,
+  webhook: Pick<DeliveryState, 'position' | 'examined' | 'sendingTo'> & WebhookFilter,
+): Promise<ChangePage | undefined> {
+  const { sendingTo: end, types, petIds } = webhook;
+  const from = readsFrom(webhook);
+  const readUpTo = (limit: number) =>
+    types === undefined && petIds === undefined
+      ? read(from, limit)
+      : filteredPage(read, from, { filter: { types, petIds }, limit });
+  let page = await readUpTo(CHANGES_PER_DELIVERY);
+  // A page cannot get smaller than its first revision, which is all of a page with more changes than asked for.
+  if (end === undefined && page !== undefined && page.changes.length <= CHANGES_PER_DELIVERY) {
+    for (let limit = halfOf(page); limit > 0 && (await deliveryBytes(page)) > DELIVERY_BYTES; ) {
+      const smaller = await readUpTo(limit);
+      if (smaller === undefined || smaller.changes.length >= page.changes.length) break;
+      page = smaller;
+      limit = halfOf(page);
+    }
+  }
+  if (page === undefined || end === undefined) return page;
+  // A failover can have lost the end, with the changes up to it.
+  const isKnown = (await read(end, 1)) !== undefined;
+  return isKnown && page.position.revision >= end.revision ? upTo(end, page) : page;
+}
+
+function halfOf(page: ChangePage): number {
+  return Math.floor(page.changes.length / 2);
+}
+
+/** Returns where the next page begins to be read. */
+export function readsFrom({
+  position,
+  examined,
+}: Pick<DeliveryState, 'position' | 'examined'>): Position {
+  return examined ?? position;
+}
+
+/** Cuts off the changes after `end`, where the page ended when it was first sent. */
+function upTo(end: Position, page: ChangePage): ChangePage {
+  return {
+    ...page,
+    changes: page.changes.filter(({ order }) => order.revision <= end.revision),
+    position: end,
+    isMore: end.revision < page.now.revision,
   };
 }

@@ -4,8 +4,7 @@ import type { Store } from '../../store/store.ts';
 import type { AllowedTargets } from './addresses.ts';
 import { deliveryOf, headersOf } from './delivery.ts';
 import { isAccepted, post } from './post.ts';
-import type { WebhookKey } from './webhook-key.ts';
-import { signingSecrets } from './webhook-secrets.ts';
+import { signingSecrets, type WebhookKey } from './webhook-key.ts';
 
 /** How long the endpoint may take to answer a test. */
 export const TEST_WITHIN_MS = 8_000;

@@ -10,8 +10,7 @@ import {
   STREAM_END_MS,
   STREAM_KEYS_CHECKED_MS,
 } from '../../http/limits.ts';
-import { inTime, timeLeft } from '../../http/request/deadline.ts';
-import type { Exchange } from '../../http/request/exchange.ts';
+import { type Exchange, inTime, timeLeft } from '../../http/request/exchange.ts';
 import { sendError, sendHead } from '../../http/request/reply.ts';
 import {
   type ChangePage,

@@ -3,9 +3,8 @@ import { isAllowed } from '../../domain/api-key.ts';
 import { GroupCommit } from '../../store/group-commit.ts';
 import { headerCount } from '../connection/well-formed.ts';
 import type { ErrorCode } from '../error-records.ts';
-import { inTime } from './deadline.ts';
 import type { ErrorHandler } from './error-handler.ts';
-import type { Exchange } from './exchange.ts';
+import { type Exchange, inTime } from './exchange.ts';
 import type { Authentication, KeyRing } from './key-ring.ts';
 import { refuseScope, sendError, sendReply } from './reply.ts';
 

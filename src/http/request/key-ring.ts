@@ -2,11 +2,11 @@ import {
   type ApiKey,
   type Environment,
   environmentOfSecret,
+  type KeyClock,
   keyBySecret,
   keyStatus,
   secretDigest,
 } from '../../domain/api-key.ts';
-import type { KeyClock } from '../../domain/key-clock.ts';
 
 /** How long a key is cached without reading the store again; a revocation takes effect within this time. */
 const TRUST_MS = 500;

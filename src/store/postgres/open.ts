@@ -15,6 +15,7 @@ import { readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
 import { ChangedOrders } from './changed-orders.ts';
 import { isPostgresUrl, parseAddress } from './database/address.ts';
+import { readSizes } from './database/blockers.ts';
 import { describeSchema } from './database/catalog.ts';
 import { completeHeads } from './database/compute-heads.ts';
 import { Connection, newSession } from './database/connection.ts';
@@ -22,7 +23,6 @@ import { Origin } from './database/origin.ts';
 import { expectOwnBackendBehindProxy } from './database/own-backend.ts';
 import { KNOWN_MIGRATIONS, migrate, otherSchemas, withMigrationLock } from './database/schema.ts';
 import type { Session } from './database/session.ts';
-import { readSizes } from './database/snapshots.ts';
 import {
   BULK,
   COMMAND,
@@ -30,7 +30,7 @@ import {
   SERVICE,
   SERVICE_WRITES,
   type TimeLimits,
-} from './database/time-limits.ts';
+} from './database/session-settings.ts';
 import { readFeed, readPosition } from './feed.ts';
 import { orderEvents } from './orders.ts';
 import { countMatching, readOrders, readPage } from './pages.ts';

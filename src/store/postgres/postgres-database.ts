@@ -4,7 +4,7 @@ import type { MovedIds } from '../tables/copied.ts';
 import { filesIn, parseAddress, withoutCredentials } from './database/address.ts';
 import { newSession } from './database/connection.ts';
 import { hasSchema } from './database/schema.ts';
-import { COMMAND } from './database/time-limits.ts';
+import { COMMAND } from './database/session-settings.ts';
 import { checkPostgres } from './maintenance/check.ts';
 import { openPostgresSource, openPostgresTarget, whilePostgresMoved } from './maintenance/copy.ts';
 import { diagnosePostgres } from './maintenance/diagnose.ts';

@@ -5,7 +5,7 @@ import { ORDER_COLUMNS, orderBeforeFromRow, orderFromRow } from '../tables/order
 import type { Row } from '../tables/session.ts';
 import { newSession } from './database/connection.ts';
 import { BEGIN_SNAPSHOT, type Session } from './database/session.ts';
-import { BULK } from './database/time-limits.ts';
+import { BULK } from './database/session-settings.ts';
 
 /** Orders per batch; bounds memory and how long the event loop is blocked. */
 export const BATCH = 2_000;

@@ -20,8 +20,14 @@ import {
   readDatabase,
   retryWhileBusy,
 } from './database/connection.ts';
-import { damageOf } from './database/damage.ts';
-import { type Failure, failureOf, isBusy, openError, storeError } from './database/errors.ts';
+import {
+  damageOf,
+  type Failure,
+  failureOf,
+  isBusy,
+  openError,
+  storeError,
+} from './database/errors.ts';
 import { FILES_COMPARED_MS, OpenFiles } from './database/open-files.ts';
 import { LastGiven, recordOrigin, reserveGiven } from './database/origin.ts';
 import { MIGRATION_WAIT_MS, type Migrated, migrate, missingMigrations } from './database/schema.ts';

@@ -1,4 +1,4 @@
-import type { Pet } from '../../domain/pet.ts';
+import type { Pet } from '../../domain/order.ts';
 import { type Dialects, jsonRows, type Session, text } from './session.ts';
 import { requireStoreHere, storeNotHere } from './store-row.ts';
 

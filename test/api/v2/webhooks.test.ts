@@ -7,9 +7,9 @@ import { BEGINNING, positionText } from '../../../protocol/history.ts';
 import {
   makeWebhookKey,
   readWebhookKey,
+  secretOf,
   WebhookKeyUnusable,
 } from '../../../src/feed/deliveries/webhook-key.ts';
-import { secretOf } from '../../../src/feed/deliveries/webhook-secrets.ts';
 import { startReceiver } from '../../feed/receiver.ts';
 import { type Service, startService, testService } from '../../http/harness.ts';
 import { place } from '../../store/engines.ts';

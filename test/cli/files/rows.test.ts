@@ -10,13 +10,13 @@ import {
   PET_FIELDS,
   petOf,
 } from '../../../src/cli/files/fields.ts';
-import { readRows } from '../../../src/cli/files/read-rows.ts';
 import {
   type Columns,
   type Fields,
   type FileRow,
   MAX_ROW_BYTES,
 } from '../../../src/cli/files/row.ts';
+import { readRows } from '../../../src/cli/files/rows.ts';
 import { FORMATS, type Format, WRITERS } from '../../../src/cli/files/write-orders.ts';
 import type { Order } from '../../../src/domain/order.ts';
 import { anyOrder } from '../../domain/arbitraries.ts';

@@ -1,4 +1,5 @@
 // A process that sends requests with wrong keys, at a rate, until it is ended: PORT, CONNECTIONS, REQUESTS PER SECOND.
+
 import { connect } from 'node:net';
 import { newSecret } from '../../../src/domain/api-key.ts';
 

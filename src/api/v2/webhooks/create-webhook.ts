@@ -1,7 +1,7 @@
 import { toJson } from '../../../../protocol/exact-json.ts';
 import { newWebhook } from '../../../domain/webhook.ts';
-import { secretOf } from '../../../feed/deliveries/webhook-secrets.ts';
-import { expectTime } from '../../../http/request/deadline.ts';
+import { secretOf } from '../../../feed/deliveries/webhook-key.ts';
+import { expectTime } from '../../../http/request/exchange.ts';
 import { refuse } from '../../../http/request/reply.ts';
 import { jsonReply, operation } from '../../operation.ts';
 import { failsPrecondition } from '../../preconditions.ts';

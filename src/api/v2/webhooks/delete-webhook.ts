@@ -1,4 +1,4 @@
-import { expectTime } from '../../../http/request/deadline.ts';
+import { expectTime } from '../../../http/request/exchange.ts';
 import { refuse } from '../../../http/request/reply.ts';
 import { operation } from '../../operation.ts';
 import { NOT_STORED } from '../replies.ts';

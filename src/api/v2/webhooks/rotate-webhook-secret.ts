@@ -1,6 +1,6 @@
 import { toJson } from '../../../../protocol/exact-json.ts';
-import { secretOf } from '../../../feed/deliveries/webhook-secrets.ts';
-import { expectTime } from '../../../http/request/deadline.ts';
+import { secretOf } from '../../../feed/deliveries/webhook-key.ts';
+import { expectTime } from '../../../http/request/exchange.ts';
 import { refuse } from '../../../http/request/reply.ts';
 import { jsonReply, operation } from '../../operation.ts';
 import { optionalIdempotencyKeyOf } from '../idempotency-key.ts';

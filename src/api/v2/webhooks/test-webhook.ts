@@ -1,6 +1,6 @@
 import { toJson } from '../../../../protocol/exact-json.ts';
 import { TEST_WITHIN_MS } from '../../../feed/deliveries/test-delivery.ts';
-import { inTime } from '../../../http/request/deadline.ts';
+import { inTime } from '../../../http/request/exchange.ts';
 import { refuse } from '../../../http/request/reply.ts';
 import { jsonReply, operation } from '../../operation.ts';
 import { NOT_STORED } from '../replies.ts';

@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { FEW_IDS, type FreeIds } from '../../../domain/ids.ts';
 import {
   differingFields,
@@ -8,8 +9,7 @@ import {
 } from '../../../domain/order.ts';
 import { ORDER_FIELDS, orderOf } from '../../files/fields.ts';
 import type { Input } from '../../files/input.ts';
-import { SeenIds } from '../../files/seen-ids.ts';
-import { type Located, Problems, readValues } from '../../files/values.ts';
+import { type Located, Problems, readValues } from '../../files/rows.ts';
 import { showProgress } from '../../terminal/progress.ts';
 import { CommandFailed, counted, grouped } from '../../terminal/terminal.ts';
 import type { Checked } from './placer.ts';
@@ -177,4 +177,32 @@ function checkOrder(
   return fields.length === 0
     ? undefined
     : `order ${id} exists in the store with a different ${fields.join(', ')}`;
+}
+
+/**
+ * Records ids and their positions, in a temporary SQLite database that spills to disk as it grows: a file can have
+ * any number of rows.
+ */
+export class SeenIds {
+  readonly #db: DatabaseSync;
+  readonly #insert: StatementSync;
+  readonly #find: StatementSync;
+
+  constructor() {
+    // Even an INSERT returns an id: lastInsertRowid.
+    this.#db = new DatabaseSync('', { readBigInts: true });
+    this.#db.exec('CREATE TABLE seen (id INTEGER PRIMARY KEY, at TEXT) STRICT; BEGIN');
+    this.#insert = this.#db.prepare('INSERT INTO seen VALUES (?, ?) ON CONFLICT DO NOTHING');
+    this.#find = this.#db.prepare('SELECT at FROM seen WHERE id = ?');
+  }
+
+  /** Records that `id` occurs at `at`; if it was recorded before, returns the problem instead. */
+  add(id: bigint, at: string): string | undefined {
+    if (this.#insert.run(id, at).changes === 1n) return undefined;
+    return `repeats the id ${id} of ${this.#find.get(id)?.at}`;
+  }
+
+  close(): void {
+    this.#db.close();
+  }
 }

@@ -12,7 +12,7 @@ import {
 } from '../../command-database.ts';
 import { ORDER_FIELDS, orderOf } from '../../files/fields.ts';
 import { type Input, openInput } from '../../files/input.ts';
-import { readValues } from '../../files/values.ts';
+import { readValues } from '../../files/rows.ts';
 import { showProgress } from '../../terminal/progress.ts';
 import { CommandFailed, counted, terminal, writeErr, writeJson } from '../../terminal/terminal.ts';
 import {

@@ -13,7 +13,7 @@ import type { Row } from '../../tables/session.ts';
 import { readRevision } from '../../tables/store-row.ts';
 import { arrayOf, byteaArray } from './arrays.ts';
 import { BEGIN_SNAPSHOT, type Session } from './session.ts';
-import { BULK } from './time-limits.ts';
+import { BULK } from './session-settings.ts';
 
 /** Once fewer revisions are left, nodes of an earlier release, which write until then, wait for the rest. */
 const FEW = 5_000n;

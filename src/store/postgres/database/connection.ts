@@ -4,7 +4,7 @@ import { isTransient, StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import { type Address, type Host, parseAddress } from './address.ts';
 import { expectOwnBackend } from './own-backend.ts';
 import { Session } from './session.ts';
-import type { TimeLimits } from './time-limits.ts';
+import type { TimeLimits } from './session-settings.ts';
 
 /** Limit for establishing a connection, and again for setting up the session. */
 const CONNECT_MS = 3_000;

@@ -3,7 +3,7 @@ import { asset, assetsIn } from '../../../assets.ts';
 import { olderSchema } from '../../expected-schema.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import { watchBlockers } from './blockers.ts';
-import { collationProblem } from './collation.ts';
+import { collationProblem } from './catalog.ts';
 import { INSUFFICIENT_PRIVILEGE, IS_LOCKED, sqlState, UNIQUE_VIOLATION } from './errors.ts';
 import { type IndexPlan, type MigrationPlan, planMigration } from './migration-plan.ts';
 import type { Session } from './session.ts';

@@ -7,9 +7,8 @@ import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import type { Column, Row, Session as TableSession, Value } from '../../tables/session.ts';
 import type { Host } from './address.ts';
 import { INSUFFICIENT_PRIVILEGE, isOfFormerSchema, sqlState, unavailable } from './errors.ts';
-import { APPLY_SESSION_SETTINGS } from './session-settings.ts';
+import { APPLY_SESSION_SETTINGS, type TimeLimits } from './session-settings.ts';
 import { expectOnPrimary, ON_STANDBY } from './standby.ts';
-import type { TimeLimits } from './time-limits.ts';
 
 /** Limit for closing a connection gracefully. */
 const END_MS = 2_000;

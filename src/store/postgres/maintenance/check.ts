@@ -15,7 +15,7 @@ import { chainedRows } from '../database/compute-heads.ts';
 import { newSession } from '../database/connection.ts';
 import { expectSchema } from '../database/schema.ts';
 import { BEGIN_SNAPSHOT } from '../database/session.ts';
-import { BULK } from '../database/time-limits.ts';
+import { BULK } from '../database/session-settings.ts';
 
 /**
  * Checks every row of the store at `url`, of this release or an earlier one, in one snapshot; of a large store only a sample, if that is asked for.

@@ -19,7 +19,7 @@ import { describeSchema } from '../database/catalog.ts';
 import { newSession } from '../database/connection.ts';
 import { KNOWN_MIGRATIONS, migrate } from '../database/schema.ts';
 import { BEGIN_SNAPSHOT, type Session } from '../database/session.ts';
-import { BULK } from '../database/time-limits.ts';
+import { BULK } from '../database/session-settings.ts';
 
 /** "STCP": the advisory lock held while copying into a database. */
 const COPY_LOCK = 0x53544350;

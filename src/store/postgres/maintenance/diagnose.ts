@@ -1,14 +1,14 @@
-import { CLOCK_TOLERANCE_MS } from '../../../domain/key-clock.ts';
+import { CLOCK_TOLERANCE_MS } from '../../../domain/api-key.ts';
 import { type Finding, inMs, medianMs, ok, problem, warning } from '../../diagnosis.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import { TABLES } from '../../tables/copied.ts';
 import type { Column } from '../../tables/session.ts';
-import { collationProblem } from '../database/collation.ts';
+import { OLDEST_TRANSACTION_AGE, oldSnapshots } from '../database/blockers.ts';
+import { collationProblem } from '../database/catalog.ts';
 import { newSession } from '../database/connection.ts';
 import { hasSchema, missingMigrations } from '../database/schema.ts';
 import { type Session, serverName } from '../database/session.ts';
-import { OLDEST_TRANSACTION_AGE, oldSnapshots } from '../database/snapshots.ts';
-import { COMMAND } from '../database/time-limits.ts';
+import { COMMAND } from '../database/session-settings.ts';
 import { hostsOf } from './hosts.ts';
 
 /** A request makes up to four round trips one after another. */

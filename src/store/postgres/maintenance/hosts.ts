@@ -2,7 +2,7 @@ import { type Finding, ok, problem, warning } from '../../diagnosis.ts';
 import { text } from '../../tables/session.ts';
 import { type Host, parseAddress } from '../database/address.ts';
 import { Session } from '../database/session.ts';
-import { COMMAND } from '../database/time-limits.ts';
+import { COMMAND } from '../database/session-settings.ts';
 
 /** Limit for connecting to each host. */
 const CONNECT_MS = 3_000;

@@ -3,7 +3,7 @@ import { holdersOf } from '../database/blockers.ts';
 import { newSession } from '../database/connection.ts';
 import type { MigrationPlan } from '../database/migration-plan.ts';
 import { hasSchema, missingMigrations, planOf } from '../database/schema.ts';
-import { COMMAND } from '../database/time-limits.ts';
+import { COMMAND } from '../database/session-settings.ts';
 
 /**
  * Returns what `migrate` would do with the database at `url` now. Writes nothing.

@@ -1,6 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync, realpathSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { resolve } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { type Fault, StoreNotUsable, StoreUnavailable } from '../../store.ts';
-import { isAtQuota } from './quota.ts';
 
 /** Primary result codes, https://sqlite.org/rescode.html */
 const SQLITE_BUSY = 5;
@@ -134,4 +137,57 @@ export function errorOf({ failure, message, fault }: Failure): Error {
   if (failure === 'not_usable') return new StoreNotUsable(message);
   if (failure === 'unavailable') return new StoreUnavailable(message, fault ?? 'failed');
   return new Error(`a thread failed: ${message}`);
+}
+
+/** Maximum number of problems of the file that are listed; a damaged file can have any number. */
+const MAX_NAMED = 20;
+
+/** Returns the problems found by https://sqlite.org/pragma.html#pragma_integrity_check: reads every page, and blocks the thread. */
+export function damageOf(db: DatabaseSync): string[] {
+  try {
+    const rows = db.prepare(`PRAGMA integrity_check(${MAX_NAMED})`).all();
+    const lines = rows.flatMap((row) => String(row.integrity_check).split('\n'));
+    return lines.filter((line) => line !== 'ok' && !line.startsWith('***')).slice(0, MAX_NAMED);
+  } catch (error) {
+    if (!isCorrupt(error)) throw error;
+    return [(error as Error).message];
+  }
+}
+
+/** More than SQLite writes at once beyond the end of a file. */
+const PROBE_BYTES = 64 * 1024;
+/** Node.js has no name for EDQUOT. */
+const { EDQUOT, ENOSPC, EFBIG } = constants.errno;
+const NO_SPACE: readonly (number | undefined)[] = [-EDQUOT, -ENOSPC, -EFBIG];
+
+/**
+ * Returns whether the database at a path, or behind a link, cannot grow, because of a quota or of the limit of the size of a file. SQLite reports both as an error
+ * of the disk: it recognizes only a disk without space (https://sqlite.org/rescode.html#full).
+ */
+function isAtQuota(link: string): boolean {
+  const path = realpathSync(link);
+  const sizes = [path, `${path}-wal`].map(
+    (file) => statSync(file, { throwIfNoEntry: false })?.size ?? 0,
+  );
+  if (Math.max(...sizes) + PROBE_BYTES > fileSizeLimit()) return true;
+  const probe = `${path}.${randomUUID()}.probe`;
+  try {
+    writeFileSync(probe, Buffer.alloc(PROBE_BYTES));
+    return false;
+  } catch (error) {
+    return NO_SPACE.includes((error as NodeJS.ErrnoException).errno);
+  } finally {
+    rmSync(probe, { force: true });
+  }
+}
+
+/** The limit of this process (ulimit -f) in bytes, where the system tells it. */
+function fileSizeLimit(): number {
+  try {
+    const [, limit] =
+      /^Max file size +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8')) ?? [];
+    return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
 }

@@ -1,4 +1,5 @@
 // Runs in a thread of its own, see backup-in-thread.ts.
+
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Backup, Rotated, Rotation } from '../../backups.ts';
 import { type Failure, failureOf } from '../database/errors.ts';

@@ -16,12 +16,10 @@ import { headFromColumn } from '../../tables/feed.ts';
 import { checkHeads } from '../../tables/heads.ts';
 import type { Column } from '../../tables/session.ts';
 import { COPY_NOT_COMPLETE } from '../../tables/store-row.ts';
-import { describeSchema } from '../database/catalog.ts';
+import { describeSchema, foreignObjects } from '../database/catalog.ts';
 import { chainedRows } from '../database/compute-heads.ts';
 import { openForReading, readableLocation } from '../database/connection.ts';
-import { damageOf } from '../database/damage.ts';
-import { isCorrupt, openError, withOpenErrors } from '../database/errors.ts';
-import { foreignObjects } from '../database/foreign-objects.ts';
+import { damageOf, isCorrupt, openError, withOpenErrors } from '../database/errors.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
 import { Session } from '../database/session.ts';
 

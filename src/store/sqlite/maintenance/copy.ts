@@ -13,6 +13,7 @@ import {
 } from '../../tables/copied.ts';
 import type { Column, Row } from '../../tables/session.ts';
 import { insertStoreRow, readStatus } from '../../tables/store-row.ts';
+import { foreignObjects } from '../database/catalog.ts';
 import {
   expectFile,
   makeDurable,
@@ -21,7 +22,6 @@ import {
   retryWhileBusy,
 } from '../database/connection.ts';
 import { openError, withOpenErrors } from '../database/errors.ts';
-import { foreignObjects } from '../database/foreign-objects.ts';
 import { expectSchema, KNOWN_MIGRATIONS, migrate, missingMigrations } from '../database/schema.ts';
 import { Session } from '../database/session.ts';
 

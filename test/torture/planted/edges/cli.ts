@@ -126,7 +126,7 @@ export const cli: readonly SmallFault[] = [
   {
     name: 'thousand-changes-or-more',
     breaks: 'webhooks list counts up to 1,000 changes.',
-    file: 'src/cli/webhooks/list.ts',
+    file: 'src/cli/webhooks/webhooks.ts',
     text: 'count === MAX_LAG ?',
     fault: 'count > MAX_LAG ?',
     tests: ['cli/webhooks'],

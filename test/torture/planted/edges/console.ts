@@ -150,7 +150,7 @@ export const CONSOLE_FAULTS: readonly SmallFault[] = [
   {
     name: 'shipper-does-not-select',
     breaks: 'Select orders by their boxes.',
-    file: 'console/browser/list/selection.ts',
+    file: 'console/browser/list/list-state.ts',
     text: 'session?.may.cancel === true || session?.may.ship === true;',
     fault: 'session?.may.cancel === true;',
     tests: ['browser/signing-in'],

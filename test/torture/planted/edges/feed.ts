@@ -193,7 +193,7 @@ export const feed: readonly SmallFault[] = [
   {
     name: 'former-secret-for-an-hour',
     breaks: 'The former secret of a webhook is valid for 24 hours more.',
-    file: 'src/feed/deliveries/webhook-secrets.ts',
+    file: 'src/feed/deliveries/webhook-key.ts',
     text: 'ROTATION_MS = 24 * 3_600_000',
     fault: 'ROTATION_MS = 3_600_000',
     tests: ['feed/deliverer'],
@@ -217,7 +217,7 @@ export const feed: readonly SmallFault[] = [
   {
     name: 'delivery-of-any-size',
     breaks: 'A delivery has up to 64 KiB, unless one revision alone has more.',
-    file: 'src/feed/deliveries/next-page.ts',
+    file: 'src/feed/deliveries/delivery.ts',
     text: 'DELIVERY_BYTES = 65_536',
     fault: 'DELIVERY_BYTES = 131_072',
     tests: ['feed/deliverer'],

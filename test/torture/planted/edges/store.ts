@@ -92,7 +92,7 @@ export const store: readonly SmallFault[] = [
   {
     name: 'stopped-backups-missed',
     breaks: 'doctor warns of a backup that is older than twice the interval.',
-    file: 'src/cli/database/doctor/backups.ts',
+    file: 'src/cli/database/doctor/doctor.ts',
     text: '2 * everyMs',
     fault: '48 * everyMs',
     tests: ['process/backups'],

@@ -1,0 +1,134 @@
+import type { OrderRecord } from '@store-orders/client';
+import { html, nothing, svg } from 'lit-html';
+import { count, orders as ordersText, time } from './format.ts';
+import { matchingOrders } from './list/matching-orders.ts';
+import type { Screen } from './screen.ts';
+import { nameOf, type Paper, type State } from './state.ts';
+
+/** Free space before and after a code, in modules. */
+const QUIET = 10;
+/** Width of a module; scanners read from 0.25 mm on. */
+const MODULE_MM = 0.4;
+
+/** What is printed; the screen does not show it. */
+export function printedView(state: State) {
+  const { printed } = state;
+  if (printed === undefined) return nothing;
+  const { paper, orders } = printed;
+  return html`<section class="printed">${paper === 'slips' ? orders.map((order) => slip(state, order)) : pickList(state, orders)}</section>`;
+}
+
+function slip(state: State, order: OrderRecord) {
+  const { id, petId, quantity, shipDate, placedAt, reference } = order;
+  return html`<article class="slip">
+    <header><bdi>${nameOf(state)}</bdi></header>
+    <h1>Order ${id}</h1>
+    ${barcode(String(id))}
+    <dl>
+      <dt>Pet</dt><dd>${petId ?? 'none'}</dd>
+      <dt>Quantity</dt><dd>${quantity === undefined ? 'none' : count(quantity)}</dd>
+      <dt>Ships</dt><dd>${time(shipDate)}</dd>
+      <dt>Placed</dt><dd>${time(placedAt)}</dd>
+      ${reference === undefined ? nothing : html`<dt>Reference</dt><dd><bdi>${reference}</bdi></dd>`}
+    </dl>
+    ${reference === undefined ? nothing : barcode(reference)}
+  </article>`;
+}
+
+/** The orders by pet, with sums. */
+function pickList(state: State, orders: readonly OrderRecord[]) {
+  const pets = [...Map.groupBy(orders, ({ petId }) => petId)].sort(([one = 0n], [other = 0n]) =>
+    one < other ? -1 : 1,
+  );
+  const sumOf = (some: readonly OrderRecord[]) =>
+    some.reduce((sum, { quantity = 0n }) => sum + quantity, 0n);
+  return html`<article class="pick-list">
+    <header><bdi>${nameOf(state)}</bdi></header>
+    <h1>Pick list of ${ordersText(orders.length)}</h1>
+    <table>
+      <thead><tr><th>Pet</th><th class="number">Quantity</th><th>Order</th><th>Reference</th><th>Ships</th></tr></thead>
+      ${pets.map(
+        ([petId, some]) => html`<tbody>
+        <tr class="sum"><th>${petId ?? 'none'}</th><th class="number">${count(sumOf(some))}</th><th colspan="3">${ordersText(some.length)}</th></tr>
+        ${some.map(({ id, quantity, reference, shipDate }) => html`<tr><td></td><td class="number">${quantity === undefined ? nothing : count(quantity)}</td><td>${id}</td><td><bdi>${reference ?? nothing}</bdi></td><td>${time(shipDate)}</td></tr>`)}
+      </tbody>`,
+      )}
+      <tfoot><tr class="sum"><th>All</th><th class="number">${count(sumOf(orders))}</th><th colspan="3"></th></tr></tfoot>
+    </table>
+  </article>`;
+}
+
+/** A text as Code 128; nothing if it has other characters than ASCII, or is too long. */
+function barcode(text: string) {
+  const widths = code128(text);
+  if (widths === undefined) return nothing;
+  let at = QUIET;
+  const bars = widths.map((width, index) => {
+    const x = at;
+    at += width;
+    return index % 2 === 0 ? svg`<rect x=${x} y="0" width=${width} height="40"></rect>` : nothing;
+  });
+  return html`<svg class="code" viewBox="0 0 ${at + QUIET} 40" preserveAspectRatio="none" role="img" aria-label="Code of ${text}" .style=${`width:${(at + QUIET) * MODULE_MM}mm`}>${bars}</svg>`;
+}
+
+// Code 128 (ISO/IEC 15417): a symbol is three bars and three spaces, 11 modules wide together.
+
+/** The widths of bars and spaces of each symbol, in modules, by its value; the last one ends a code. */
+const SYMBOLS =
+  `212222 222122 222221 121223 121322 131222 122213 122312 132212 221213 221312 231212 112232 122132 122231 113222 123122 123221
+   223211 221132 221231 213212 223112 312131 311222 321122 321221 312212 322112 322211 212123 212321 232121 111323 131123 131321
+   112313 132113 132311 211313 231113 231311 112133 112331 132131 113123 113321 133121 313121 211331 231131 213113 213311 213131
+   311123 311321 331121 312113 312311 332111 314111 221411 431111 111224 111422 121124 121421 141122 141221 112214 112412 122114
+   122411 142112 142211 241211 221114 413111 241112 134111 111242 121142 121241 114212 124112 124211 411212 421112 421211 212141
+   214121 412121 111143 111341 131141 114113 114311 411113 411311 113141 114131 311141 411131 211412 211214 211232 2331112`.split(
+    /\s+/,
+  );
+/** Begins a code of printable ASCII, a character per symbol. */
+const START_B = 104;
+/** Begins a code of digits, two per symbol. */
+const START_C = 105;
+const STOP = 106;
+const MODULUS = 103;
+/** Longer codes do not fit on a page. */
+const MAX_CHARACTERS = 48;
+
+/** Returns the widths of the bars and spaces of a text, in modules, beginning with a bar; undefined if it cannot be written. */
+export function code128(text: string): number[] | undefined {
+  if (!/^[ -~]+$/.test(text) || text.length > MAX_CHARACTERS) return undefined;
+  const isDigits = /^(\d\d)+$/.test(text);
+  const parts = isDigits ? text.match(/../g)! : [...text];
+  const values = parts.map((part) => (isDigits ? Number(part) : part.charCodeAt(0) - 32));
+  const start = isDigits ? START_C : START_B;
+  const sum = values.reduce((before, value, index) => before + value * (index + 1), start);
+  const symbols = [start, ...values, sum % MODULUS, STOP];
+  return symbols.flatMap((value) => Array.from(SYMBOLS[value]!, Number));
+}
+
+/** Orders on one print. */
+const MAX_PRINTED = 1_000;
+
+/** Prints the selected orders. */
+export async function printSelected(screen: Screen, paper: Paper): Promise<void> {
+  const { session, selected } = screen.state;
+  if (session === undefined) return;
+  if (selected.size > MAX_PRINTED) {
+    screen.toast(`Select up to ${ordersText(MAX_PRINTED)} to print`, true);
+    return;
+  }
+  const found: OrderRecord[] = [];
+  try {
+    // The selection can change meanwhile.
+    const only = new Map(selected);
+    for await (const orders of matchingOrders(screen, session, only)) found.push(...orders);
+  } catch (error) {
+    const problem = screen.problemOf(session, error);
+    if (problem !== undefined) screen.toast(`Not printed. ${problem}`, true);
+    return;
+  }
+  screen.change((state) => (state.printed = { paper, orders: found }));
+  await screen.drawn();
+  addEventListener('afterprint', () => screen.change((state) => (state.printed = undefined)), {
+    once: true,
+  });
+  print();
+}
