@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { BUILDS, earlierBuild, LAST_BETA } from '../earlier-build.ts';
 import { packedProgram } from '../packed-program.ts';
-import { Cluster, freePort } from '../postgres.ts';
+import { Cluster } from '../postgres.ts';
 import { Cancels } from '../process/cancels.ts';
 import { type RunOptions, run, serve } from '../process/program.ts';
 import { ENGINES } from '../store/engines.ts';
@@ -17,13 +17,9 @@ import { Machine } from './machine.ts';
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Release 1.0.0, which had SQLite only. */
 const RELEASE = '6396602';
-/** The last commit with PostgreSQL and the schema before v2. */
-const BEFORE_V2 = 'e29270d';
-/** Each release, or state of the main branch, whose stores are in use, with the engines that it had. */
+/** The release before, and the last state of the main branch that had another schema, with the engines that they had. */
 const RELEASES: readonly (readonly [string, readonly string[]])[] = [
   [RELEASE, ['SQLite']],
-  ['f78935a', ['SQLite', 'PostgreSQL']],
-  ['9ca6b94', ['SQLite', 'PostgreSQL']],
   [LAST_BETA, ['SQLite', 'PostgreSQL']],
 ];
 /** More than are cancelled during a test, on a fast machine too: the last order stays pending. */
@@ -163,47 +159,6 @@ test('PostgreSQL: the commands for nodes upgrade those of the last beta, no requ
     '{"petId":1,"quantity":1}',
   );
   assert.equal(JSON.parse(placed.body).id, 1_000_000_000);
-});
-
-test('PostgreSQL: nodes of builds before references refuse requests, and are not ready, once a new node has migrated the schema', {
-  timeout: 200_000,
-}, async (t) => {
-  const old = earlierBuild(t, BEFORE_V2);
-  if (old === undefined) return;
-  const cluster = await Cluster.start();
-  t.after(() => cluster.remove());
-  const database = cluster.url();
-  await fill(database, old);
-  const ports = await Promise.all([1, 2, 3].map(() => freePort()));
-  const flags = ports.map((port) => ['--port', String(port)]);
-  const first = await serve(t, flags[0]!, { ...old, database });
-  const others = await Promise.all(
-    flags.slice(1).map((each) => serve(t, each, { ...old, database, expectsKey: false })),
-  );
-  const nodes = [first, ...others];
-  const cancels = new Cancels(
-    t,
-    nodes.map(({ origin }) => origin),
-    first.secret,
-  );
-  await cancels.more(300);
-  for (const [index, node] of nodes.entries()) {
-    assert.equal(await node.stop(), 0);
-    await serve(t, flags[index]!, { database, expectsKey: false });
-    await cancels.more(300);
-    for (const { origin, operations } of nodes.slice(index + 1)) {
-      const headers = { authorization: `Bearer ${first.secret}` };
-      const url = `${origin}/v1/store/orders`;
-      const cancel = await fetch(`${url}/${ORDERS}`, { headers, method: 'DELETE' });
-      assert.equal(cancel.status, 503);
-      assert.equal((await fetch(url, { headers })).status, 503);
-      assert.equal((await fetch(`${operations}/readyz`)).status, 503);
-    }
-  }
-  await cancels.stop();
-  t.diagnostic(`repeated: ${JSON.stringify(cancels.repeated)}`);
-  await assertKept(database, cancels);
-  await assertRefused(database, old, /newer than this release/);
 });
 
 for (const [commit, engines] of RELEASES) {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { BEGINNING } from '../../protocol/history.ts';
@@ -8,7 +9,8 @@ import { databaseAt } from '../../src/store/database.ts';
 import type { ChangePage, FeedStart } from '../../src/store/feed.ts';
 import type { Store } from '../../src/store/store.ts';
 import { anyOrder } from '../domain/arbitraries.ts';
-import { ENGINES, open, positionAt, queryDatabase } from './engines.ts';
+import { temporaryFolder } from '../temporary.ts';
+import { ENGINES, newPostgresDatabase, open, positionAt, queryDatabase } from './engines.ts';
 
 /** Computes the head of a store from its feed, as a client does. */
 async function headOfFeed(store: Store): Promise<string> {
@@ -83,33 +85,6 @@ for (const { name, newDatabase } of ENGINES) {
     );
   });
 
-  test(`${name}: a store of an earlier release gets the heads that it would have`, async (t) => {
-    const url = await newDatabase(t);
-    const store = await open(t, url);
-    for (let round = 1n; round <= 20n; round += 1n) {
-      await store.apply([
-        { type: 'insertOrder', order: { id: round, status: 'pending', petId: round } },
-        { type: 'insertOrder', order: { id: round + 100n, status: 'shipped' } },
-        { type: 'cancel', id: round - 1n },
-        { type: 'insertOrder', order: { id: round + 200n, status: 'pending' } },
-        { type: 'ship', id: round + 200n },
-      ]);
-    }
-    const { head } = await store.status();
-    await store.close();
-    // As after an interruption: some heads are there.
-    await queryDatabase(url, 'UPDATE order_events SET head = NULL WHERE revision > 7');
-    await queryDatabase(url, 'UPDATE store SET head = NULL');
-    await assert.rejects(open(t, url, 'write'), /run "store-orders migrate"/);
-    assert.match((await problemsIn(url)).join(), /heads .* have not all been computed/);
-    const migrated = await open(t, url, 'migration');
-    assert.equal((await migrated.status()).head, head);
-    const [record] = await migrated.history.audit(1);
-    assert.equal(record!.what, 'computed the heads of the revisions from 8 to 20');
-    await migrated.close();
-    assert.deepEqual(await problemsIn(url), []);
-  });
-
   test(`${name}: after an edit by hand and a rechain, only positions before it are in the past`, async (t) => {
     const url = await newDatabase(t);
     const store = await open(t, url);
@@ -175,3 +150,39 @@ for (const { name, newDatabase } of ENGINES) {
     assert.notDeepEqual(await problemsIn(url, true), []);
   });
 }
+
+test('SQLite: a store of an earlier release gets the heads that it would have', async (t) => {
+  const url = `sqlite:${join(temporaryFolder(t), 'store.db')}`;
+  const store = await open(t, url);
+  for (let round = 1n; round <= 20n; round += 1n) {
+    await store.apply([
+      { type: 'insertOrder', order: { id: round, status: 'pending', petId: round } },
+      { type: 'insertOrder', order: { id: round + 100n, status: 'shipped' } },
+      { type: 'cancel', id: round - 1n },
+      { type: 'insertOrder', order: { id: round + 200n, status: 'pending' } },
+      { type: 'ship', id: round + 200n },
+    ]);
+  }
+  const { head } = await store.status();
+  await store.close();
+  // As after an interruption: some heads are there.
+  await queryDatabase(url, 'UPDATE order_events SET head = NULL WHERE revision > 7');
+  await queryDatabase(url, 'UPDATE store SET head = NULL');
+  await assert.rejects(open(t, url, 'write'), /run "store-orders migrate"/);
+  assert.match((await problemsIn(url)).join(), /heads .* have not all been computed/);
+  const migrated = await open(t, url, 'migration');
+  assert.equal((await migrated.status()).head, head);
+  const [record] = await migrated.history.audit(1);
+  assert.equal(record!.what, 'computed the heads of the revisions from 8 to 20');
+  await migrated.close();
+  assert.deepEqual(await problemsIn(url), []);
+});
+
+test('PostgreSQL: a store without heads, which no release has written, is refused', async (t) => {
+  const url = await newPostgresDatabase(t);
+  await (await open(t, url)).close();
+  await queryDatabase(url, 'UPDATE store SET head = NULL');
+  for (const purpose of ['write', 'service', 'migration'] as const) {
+    await assert.rejects(open(t, url, purpose), /its history has no heads/);
+  }
+});

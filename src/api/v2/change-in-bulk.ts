@@ -86,7 +86,7 @@ export async function changeInBulk<Name extends 'cancelOrders' | 'shipOrders'>(
   }
 }
 
-/** Returns the content of a request for one of its orders. Absent details add nothing: repetitions of requests to earlier betas are recognized. */
+/** Returns the content of a request for one of its orders. */
 function contentOf({ id, etag, reference, ...detail }: OrderToChange): unknown[] {
   return [String(id), etag, reference, ...Object.values(detail)];
 }

@@ -44,7 +44,6 @@ function commandFor(
   { by, idempotencyKey }: Pick<PlaceOrderCommand, 'by' | 'idempotencyKey'>,
 ): PlaceOrderCommand {
   const shipDate = timeOf(text);
-  // An absent reference adds nothing: repetitions of placements by earlier betas are recognized.
   const content = [petId, quantity, shipDate, ...(reference === undefined ? [] : [reference])];
   const digest = createHash('sha256').update(content.join(' ')).digest('base64url');
   const draft = {

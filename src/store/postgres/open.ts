@@ -5,7 +5,7 @@ import { InFlight } from '../in-flight.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { type Store, StoreNotUsable } from '../store.ts';
 import { readAudit, readOperators } from '../tables/audit.ts';
-import { HEADS_NOT_COMPUTED, hasHeads, headsProgress } from '../tables/heads.ts';
+import { hasHeads } from '../tables/heads.ts';
 import { importProgress, readImports } from '../tables/imports.ts';
 import { keyNames, readKeys } from '../tables/keys.ts';
 import { readLosses } from '../tables/losses.ts';
@@ -17,14 +17,12 @@ import { ChangedOrders } from './changed-orders.ts';
 import { isPostgresUrl, parseAddress } from './database/address.ts';
 import { readSizes } from './database/blockers.ts';
 import { describeSchema } from './database/catalog.ts';
-import { completeHeads } from './database/compute-heads.ts';
 import { Connection, newSession } from './database/connection.ts';
 import { Origin } from './database/origin.ts';
 import { expectOwnBackendBehindProxy } from './database/own-backend.ts';
-import { KNOWN_MIGRATIONS, migrate, otherSchemas, withMigrationLock } from './database/schema.ts';
+import { KNOWN_MIGRATIONS, migrate, otherSchemas } from './database/schema.ts';
 import type { Session } from './database/session.ts';
 import {
-  BULK,
   COMMAND,
   MIGRATIONS,
   SERVICE,
@@ -148,6 +146,9 @@ async function connectAll(connections: readonly Connection[]): Promise<void> {
   await Promise.all(connections.map((each) => each.session()));
 }
 
+/** Of a build that was never released; 1.0.0 had no PostgreSQL. */
+const WITHOUT_HEADS = 'its history has no heads, so no release of this program has written it';
+
 /** Migrates the schema, or checks that it is current, depending on the purpose. */
 async function prepareSchema(
   url: string,
@@ -170,13 +171,7 @@ async function prepareSchema(
     }
     await readStatus(each);
     if (purpose === 'service') await expectRows(each);
-    if (purpose === 'read' || (await hasHeads(each))) return;
-    if (!update) throw new StoreNotUsable(HEADS_NOT_COMPUTED);
-    await withMigrationLock(each, { onWaiting }, async () => {
-      // Read again: another node may have computed them while this one waited.
-      if (await hasHeads(each)) return;
-      await completeHeads(each, () => newSession(url, BULK), headsProgress(onWaiting));
-    });
+    if (purpose !== 'read' && !(await hasHeads(each))) throw new StoreNotUsable(WITHOUT_HEADS);
   });
   await session.end();
 }

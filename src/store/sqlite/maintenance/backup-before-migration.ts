@@ -48,8 +48,7 @@ export async function backupBeforeMigration(
   }
 }
 
-/** Until 2.0.0-beta.6, names ended with the time. */
-const ENDING = /Z(?:-[0-9a-f]{4})?\.db$/;
+const ENDING = /Z-[0-9a-f]{4}\.db$/;
 
 /** Only the latest backup of each schema is kept, so that repeated failed starts do not fill the disk. */
 function deleteOlder(target: string, has: number): void {
