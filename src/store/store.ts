@@ -46,7 +46,7 @@ export interface StoreStatus {
  * - "unreachable": no connection
  * - "superseded": the server is one that another has replaced, by the promotion of a standby
  * - "full": no disk space left
- * - "damaged": pages of the database are corrupt
+ * - "damaged": pages of the database are corrupt, or it can lose rows without an error
  * - "replaced": the database was deleted, or replaced by another, while it was in use
  * - "schema": another release has migrated the database
  * - "moved": the store was moved to another database

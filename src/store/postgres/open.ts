@@ -18,6 +18,7 @@ import { isPostgresUrl, parseAddress } from './database/address.ts';
 import { readSizes } from './database/blockers.ts';
 import { describeSchema } from './database/catalog.ts';
 import { Connection, newSession } from './database/connection.ts';
+import { expectNoHazard } from './database/hazards.ts';
 import { Origin } from './database/origin.ts';
 import { expectOwnBackendBehindProxy } from './database/own-backend.ts';
 import { KNOWN_MIGRATIONS, migrate, otherSchemas } from './database/schema.ts';
@@ -156,6 +157,7 @@ async function prepareSchema(
 ): Promise<void> {
   const observe = () => newSession(url, COMMAND);
   const session = await newSession(url, MIGRATIONS, async (each) => {
+    if (purpose !== 'read') await expectNoHazard(each);
     const update = mayMigrate(purpose);
     const migrated = await migrate(each, {
       create,

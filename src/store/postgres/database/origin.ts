@@ -5,6 +5,7 @@ import type { OpenOptions, PostgresServer } from '../../open-options.ts';
 import { StoreUnavailable } from '../../store.ts';
 import { findLoss, recordLoss } from '../../tables/losses.ts';
 import { type Column, text } from '../../tables/session.ts';
+import { expectNoHazard } from './hazards.ts';
 import { type Session, serverName } from './session.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -81,6 +82,7 @@ export class Origin {
     const [environment, identity] = row.map(text);
     this.#expectEnvironment(environment);
     this.#expectIdentity(identity!);
+    await expectNoHazard(session);
   }
 
   /**

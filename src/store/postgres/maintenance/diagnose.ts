@@ -1,11 +1,11 @@
 import { CLOCK_TOLERANCE_MS } from '../../../domain/api-key.ts';
 import { type Finding, inMs, medianMs, ok, problem, warning } from '../../diagnosis.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
-import { TABLES } from '../../tables/copied.ts';
 import type { Column } from '../../tables/session.ts';
 import { OLDEST_TRANSACTION_AGE, oldSnapshots } from '../database/blockers.ts';
 import { collationProblem } from '../database/catalog.ts';
 import { newSession } from '../database/connection.ts';
+import { hazardsOf, TABLES_HERE } from '../database/hazards.ts';
 import { hasSchema, missingMigrations } from '../database/schema.ts';
 import { type Session, serverName } from '../database/session.ts';
 import { COMMAND } from '../database/session-settings.ts';
@@ -48,6 +48,9 @@ async function diagnosePrimary(url: string): Promise<Finding[]> {
       transactionsOf(settings),
       ...(await rightsOf(session)),
       ...(await collationOf(session)),
+      ...(await hazardsOf(session)).map(({ found, advice }) =>
+        problem('durability', found, advice),
+      ),
     ];
   } catch (error) {
     if (!(error instanceof StoreNotUsable || error instanceof StoreUnavailable)) throw error;
@@ -212,10 +215,6 @@ async function collationOf(session: Session): Promise<Finding[]> {
 const RLS_ADVICE =
   'use a role that has BYPASSRLS, or that owns the tables unless they have FORCE ROW LEVEL SECURITY, or disable it: ' +
   'ALTER TABLE … DISABLE ROW LEVEL SECURITY';
-
-/** The tables of the store. */
-const TABLES_HERE = `relname IN (${['store', 'webhook_lease', ...TABLES.map(({ name }) => name)].map((name) => `'${name}'`).join()})
-    AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('store'))`;
 
 const HIDING = `SELECT relname FROM pg_class WHERE ${TABLES_HERE} AND row_security_active(oid) ORDER BY relname`;
 
