@@ -102,7 +102,7 @@ export async function migrate(
  * Runs `work`, whose statements have no time limit, under the migration lock.
  * @throws StoreUnavailable if another process holds the lock for MIGRATION_WAIT_MS
  */
-export async function withMigrationLock(
+async function withMigrationLock(
   session: Session,
   options: Pick<MigrateOptions, 'onWaiting'>,
   work: () => Promise<void>,
