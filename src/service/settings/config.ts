@@ -7,7 +7,14 @@ import type { Database } from '../../store/database.ts';
 import { readDatabaseSetting, type UrlSource, urlSource } from './database-url.ts';
 import { urlHost } from './parsers.ts';
 import { type Settings, SettingsReader } from './settings.ts';
-import { type LogLevel, SETTING_NAMES, SETTINGS, type Setting, type SettingName } from './table.ts';
+import {
+  type LogLevel,
+  SETTING_NAMES,
+  SETTINGS,
+  type Setting,
+  type SettingName,
+  type ValueOf,
+} from './table.ts';
 
 export interface Config {
   readonly host: string;
@@ -69,27 +76,33 @@ export interface WebhookSettings {
  */
 export function readConfig(environment: Settings, flags: Settings = {}): Config {
   const settings = new SettingsReader(environment, flags);
-  const host = settings.read('HOST');
-  const port = settings.read('PORT');
+  /** After a problem, undefined: `finish` throws then. */
+  const read = <Name extends SettingName>(name: Name) => settings.read(name) as ValueOf<Name>;
+  const [host, port] = [read('HOST'), read('PORT')];
   const database = readDatabaseSetting(settings);
   const databaseUrlFile = settings.given('DATABASE_URL_FILE');
-  const environmentName = settings.read('ENVIRONMENT');
   // If the port is not known yet, the URL is relative: OpenAPI resolves it against the location of the contract.
   const ownUrl = port === 0 ? '' : `http://${urlHost(host ?? '')}:${port}`;
   const rootUrl = settings.read('BASE_URL') ?? ownUrl;
-  const stagingRootUrl = settings.read('STAGING_BASE_URL');
-  const corsOrigins = settings.read('CORS_ORIGINS') ?? [];
-  const petLookup = readPetLookup(settings);
-  const admin = { host: settings.read('OPERATIONS_HOST'), port: settings.read('OPERATIONS_PORT') };
-  const reusePort = settings.read('REUSE_PORT');
-  const hasConsole = settings.read('CONSOLE') === 'on';
-  const storeName = settings.read('STORE_NAME');
-  const canLoseChanges = settings.read('CAN_LOSE_CHANGES');
-  const drainMs = settings.read('DRAIN_SECONDS');
-  const stopLimitMs = settings.read('STOP_LIMIT_SECONDS');
-  const logLevel = settings.read('LOG_LEVEL');
-  const backups = readBackups(settings, database);
-  const webhooks = readWebhooks(settings, database);
+  const admin = { host: read('OPERATIONS_HOST'), port: read('OPERATIONS_PORT') };
+  const config = {
+    ...{ host, port, databaseUrlFile, rootUrl, admin },
+    environment: read('ENVIRONMENT'),
+    stagingRootUrl: settings.read('STAGING_BASE_URL'),
+    corsOrigins: settings.read('CORS_ORIGINS') ?? [],
+    petLookup: readPetLookup(settings),
+    adminNames: settings.read('OPERATIONS_NAMES') ?? [],
+    reusePort: read('REUSE_PORT'),
+    hasConsole: read('CONSOLE') === 'on',
+    storeName: settings.read('STORE_NAME'),
+    canLoseChanges: read('CAN_LOSE_CHANGES'),
+    drainMs: read('DRAIN_SECONDS'),
+    stopLimitMs: read('STOP_LIMIT_SECONDS'),
+    logLevel: read('LOG_LEVEL'),
+    backups: readBackups(settings, database),
+    webhooks: readWebhooks(settings, database),
+    given: Object.fromEntries(SETTING_NAMES.map((name) => [name, settings.given(name)])),
+  };
   // Only validated here: the key is read when it is needed.
   settings.read('WEBHOOK_KEY_FILE');
   if (port !== 0 && port !== undefined && port === admin.port && host === admin.host) {
@@ -97,29 +110,9 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
   }
   settings.finish();
   return Object.freeze({
-    host: host!,
-    port: port!,
-    database: database!,
-    databaseUrlFile,
-    currentDatabaseUrl: urlSource(databaseUrlFile, database!),
-    environment: environmentName!,
-    rootUrl,
+    ...{ ...config, database: database! },
     rootPath: new URL(rootUrl, 'http://localhost').pathname.replace(/\/$/, ''),
-    stagingRootUrl,
-    corsOrigins,
-    petLookup,
-    admin: { host: admin.host!, port: admin.port! },
-    adminNames: settings.read('OPERATIONS_NAMES') ?? [],
-    reusePort: reusePort!,
-    hasConsole,
-    storeName,
-    canLoseChanges: canLoseChanges!,
-    drainMs: drainMs!,
-    stopLimitMs: stopLimitMs!,
-    logLevel: logLevel!,
-    backups,
-    webhooks,
-    given: Object.fromEntries(SETTING_NAMES.map((name) => [name, settings.given(name)])),
+    currentDatabaseUrl: urlSource(databaseUrlFile, database!),
   });
 }
 
