@@ -12,6 +12,7 @@ import {
   resolved,
   type Schema,
 } from '../protocol/openapi.ts';
+import { errorResponse } from '../src/http/error-records.ts';
 
 const V1 = contractOf('v1');
 const V2 = contractOf('v2');
@@ -199,22 +200,21 @@ function kindOf({ type, format, items, enum: values }: Schema): string {
   return "'text'";
 }
 
-/** Of every operation of v1: v1 is frozen, and does not list them. */
-const V1_CODES = {
-  ...{ bad_request: 400, api_key_missing: 401, api_key_malformed: 401, api_key_invalid: 401 },
-  ...{ api_key_expired: 401, api_key_revoked: 401, api_key_wrong_environment: 401 },
-  ...{ scope_missing: 403, method_not_allowed: 405, request_timeout: 408, body_too_large: 413 },
-  ...{ uri_too_long: 414, expectation_failed: 417, headers_too_large: 431 },
-  ...{ internal_error: 500, store_unavailable: 503, http_version_not_supported: 505 },
-};
+/** The errors of every operation of v1, which is frozen, and does not list them; their statuses are in the table of errors. */
+const V1_CODES = [
+  ...['bad_request', 'api_key_missing', 'api_key_malformed', 'api_key_invalid', 'api_key_expired'],
+  ...['api_key_revoked', 'api_key_wrong_environment', 'scope_missing', 'method_not_allowed'],
+  ...['request_timeout', 'body_too_large', 'uri_too_long', 'expectation_failed'],
+  ...['headers_too_large', 'internal_error', 'store_unavailable', 'http_version_not_supported'],
+] as const;
 const V1_OPERATIONS = {
-  listOrders: {},
-  cancelOrder: {
-    ...{ order_not_found: 404, order_already_cancelled: 404, invalid_order_id: 404 },
-    ...{ order_already_shipped: 409, cancel_limit_reached: 429 },
-  },
-  getPet: { pet_not_found: 404, invalid_pet_id: 404, pet_lookup_gone: 410 },
-};
+  listOrders: [],
+  cancelOrder: [
+    ...(['order_not_found', 'order_already_cancelled', 'invalid_order_id'] as const),
+    ...(['order_already_shipped', 'cancel_limit_reached'] as const),
+  ],
+  getPet: ['pet_not_found', 'invalid_pet_id', 'pet_lookup_gone'],
+} as const;
 
 /** Returns the text of error-codes.ts. */
 export function errorCodesSource(): string {
@@ -225,9 +225,10 @@ export function errorCodesSource(): string {
     );
     return [operationId, Object.fromEntries(found)] as const;
   });
-  const v1 = Object.entries(V1_OPERATIONS).map(
-    ([name, own]) => [`v1.${name}`, { ...V1_CODES, ...own }] as const,
-  );
+  const v1 = Object.entries(V1_OPERATIONS).map(([name, own]) => {
+    const codes = [...V1_CODES, ...own].map((code) => [code, errorResponse(code).status]);
+    return [`v1.${name}`, Object.fromEntries(codes)] as const;
+  });
   const all: (readonly [string, Readonly<Record<string, number>>])[] = [...codes, ...v1];
   const isGeneral = (code: string) => all.every(([, own]) => code in own);
   const general = Object.entries(all[0]![1]).filter(([code]) => isGeneral(code));

@@ -281,7 +281,7 @@ export class App {
       await this.#show(view, { isFirst: true, firstPage: isSame ? firstPage : undefined });
       this.#placing.resume();
     } catch (error) {
-      // Given up meanwhile.
+      // Given up.
       if (this.#signingIn !== ending) return;
       if (isSignedOut(error)) this.#signOut('This key is not valid.');
       else {

@@ -117,7 +117,7 @@ export async function printSelected(screen: Screen, paper: Paper): Promise<void>
   }
   const found: OrderRecord[] = [];
   try {
-    // The selection can change meanwhile.
+    // The selection can have changed.
     const only = new Map(selected);
     for await (const orders of matchingOrders(screen, session, only)) found.push(...orders);
   } catch (error) {

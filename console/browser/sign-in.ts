@@ -53,7 +53,7 @@ export async function signIn(
     const key = await client.getKey(options);
     const can = (scope: string) => key.scopes.includes(scope);
     const time = can('orders:read') ? (await store)?.time : undefined;
-    // Signed out meanwhile, perhaps with another key after that.
+    // Signed out, perhaps with another key after that.
     ending.signal.throwIfAborted();
     if (time !== undefined) compareClocks(time);
     const may = {

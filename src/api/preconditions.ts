@@ -1,12 +1,10 @@
 import type { IncomingMessage } from 'node:http';
+import { NO_REVISION } from '../domain/lifecycle.ts';
 import type { OrderId } from '../domain/order.ts';
 import { isMalformed, isWeak, matchesEtag, matchesIfMatch } from '../http/request/conditional.ts';
 import { invalid, Refused } from '../http/request/reply.ts';
 import { orderEtag } from '../records/etags.ts';
 import type { Store } from '../store/store.ts';
-
-/** A revision that no order has. */
-export const NO_REVISION = -1n;
 
 /** If-Match and If-None-Match of a request that changes an order: RFC 9110, sections 13.1.1 and 13.1.2. */
 type Preconditions =

@@ -32,6 +32,9 @@ interface ChangeOrder {
   readonly ifReference?: string | undefined;
 }
 
+/** As `ifRevision`: no order has it, so that nothing is changed. */
+export const NO_REVISION = -1n;
+
 /** Returns the id of the order that a command refers to. */
 export function idOf(command: OrderCommand): OrderId {
   return command.type === 'insertOrder' ? command.order.id : command.id;

@@ -1,3 +1,10 @@
+// How changes reach their followers:
+//
+//   poll    LiveFeed reads new changes every 100 ms, once for all followers, as long as one waits for them.
+//   wait    A follower that has read everything waits in `changed`, until LiveFeed has found changes after its position.
+//   share   Followers at one position share a read, and for 100 ms its page: SharedReads.
+//
+// Streams and commands `follow`. Deliveries read pages by SharedReads at their own pace: each begins where its endpoint is.
 import { type Position, positionText } from '../../protocol/history.ts';
 import { Mutex } from '../concurrency.ts';
 import { type ChangePage, type FeedStart, MAX_CHANGES } from '../store/feed.ts';

@@ -106,7 +106,7 @@ export class Service {
 
   /**
    * Starts the public listener. The list is read at its first request, or from now on, if it was in use in the last day. Where other nodes
-   * can serve lists meanwhile, the listener waits for it, so that no list is refused while nodes are restarted one by one.
+   * can serve lists, the listener waits for it, so that no list is refused while nodes are restarted one by one.
    */
   async listen(): Promise<AddressInfo> {
     const [config, logger, metrics] = [this.#config, this.#logger, this.#metrics];

@@ -192,8 +192,8 @@ export interface Store {
   /** Returns the events of an order, oldest first. */
   events(id: OrderId): Promise<OrderEvent[]>;
 
-  /** Returns all webhooks, the oldest first. */
-  webhooks(): Promise<Webhook[]>;
+  /** Returns all webhooks, the oldest first. @param id of the only one to return */
+  webhooks(id?: string): Promise<Webhook[]>;
 
   /** Returns the lag of webhooks that have delivered up to these revisions, MAX_LAGS at most. */
   webhookLags(revisions: readonly bigint[]): Promise<WebhookLag[]>;
@@ -230,9 +230,10 @@ export async function orderWithHistory(
   id: OrderId,
   options?: MovedOption,
 ): Promise<OrderWithHistory | undefined> {
-  const [[order], events] = await Promise.all([store.orders([id], options), store.events(id)]);
+  const [order] = await store.orders([id], options);
   if (order === undefined) return undefined;
-  // The order is read first: an event that is recorded between the two reads belongs to a later state.
+  // Read after the order: an event that was recorded in between belongs to a later state.
+  const events = await store.events(id);
   return { order, events: events.filter(({ revision }) => revision <= order.revision) };
 }
 

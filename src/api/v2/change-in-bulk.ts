@@ -8,6 +8,7 @@ import {
   type ChangeResult,
   isDone,
 } from '../../domain/bulk.ts';
+import { NO_REVISION } from '../../domain/lifecycle.ts';
 import type { OrderId, OrderRecord } from '../../domain/order.ts';
 import { errorRecord, errorResponse, type RequestProblem } from '../../http/error-records.ts';
 import { isWeak, matchesIfMatch } from '../../http/request/conditional.ts';
@@ -16,7 +17,7 @@ import { orderEtag } from '../../records/etags.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
 import type { Store } from '../../store/store.ts';
 import { type Call, JSON_TYPE, type Services } from '../operation.ts';
-import { failsPrecondition, NO_REVISION, WEAK_ETAG } from '../preconditions.ts';
+import { failsPrecondition, WEAK_ETAG } from '../preconditions.ts';
 import { limitReached, secondsUntil } from '../submit.ts';
 import { refusalOf } from './change-order.ts';
 import { optionalIdempotencyKeyOf } from './idempotency-key.ts';

@@ -4,6 +4,7 @@ import type { Refusal } from '../../http/error-records.ts';
 import { type ErrorReply, type Reply, refuse, refuseWithOrder } from '../../http/request/reply.ts';
 import { orderEtag } from '../../records/etags.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
+import { orderWithHistory } from '../../store/store.ts';
 import type { Call, Services } from '../operation.ts';
 import { expectStrong, preconditionsOf } from '../preconditions.ts';
 import { limitReached } from '../submit.ts';
@@ -62,9 +63,9 @@ async function conflict(
   { store }: Services,
   { id, refusal }: { readonly id: bigint; readonly refusal: Refusal },
 ): Promise<ErrorReply> {
-  const [[order], events] = await Promise.all([store.orders([id]), store.events(id)]);
+  const found = await orderWithHistory(store, id);
   // An order that is not pending never changes again: its last event is the cancellation or shipment.
-  const isOwn = events.at(-1)?.by === key.id;
-  if (order === undefined || !isOwn) return refuse(refusal);
+  if (found === undefined || found.events.at(-1)?.by !== key.id) return refuse(refusal);
+  const { order } = found;
   return refuseWithOrder(refusal, orderRecordJson(order), ['etag', orderEtag(order)]);
 }

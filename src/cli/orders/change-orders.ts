@@ -1,6 +1,6 @@
-import { NO_REVISION } from '../../api/preconditions.ts';
 import { MAX_BATCH, outcomeName } from '../../domain/batch.ts';
 import { type ChangeCommand, MAX_BULK } from '../../domain/bulk.ts';
+import { NO_REVISION } from '../../domain/lifecycle.ts';
 import { type OrderId, parseInt64 } from '../../domain/order.ts';
 import { orderEtag } from '../../records/etags.ts';
 import { actionOf } from '../../store/audit.ts';

@@ -125,7 +125,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     feed: (after, limit) => readBy(paging, (session) => readFeed(session, after, limit)),
     activity: (query) => readBy(counting, (session) => countActivity(session, query)),
     events: (id) => read((session) => orderEvents(session, id)),
-    webhooks: () => served(readWebhooks),
+    webhooks: (id) => served((session) => readWebhooks(session, id)),
     webhookLags: (revisions) => read((session) => readWebhookLags(session, revisions)),
     pet: (id) => served((session) => findPet(session, id)),
     keys: (digests) =>

@@ -161,7 +161,7 @@ function storeOf(
     feed: (after, limit) => guarded(() => turns.run(() => readFeed(session, after, limit))),
     activity: (query) => guarded(() => countActivity(session, turns, query)),
     events: (id) => guarded(() => orderEvents(session, id)),
-    webhooks: () => served(() => readWebhooks(session)),
+    webhooks: (id) => served(() => readWebhooks(session, id)),
     webhookLags: (revisions) => guarded(() => turns.run(() => readWebhookLags(session, revisions))),
     pet: (id) => served(() => findPet(session, id)),
     keys: (digests) =>

@@ -26,8 +26,9 @@ import {
 } from './session.ts';
 
 /** See Store.webhooks. */
-export async function readWebhooks(session: Session): Promise<Webhook[]> {
-  return (await session.query(SQL.all)).map(webhookFromRow);
+export async function readWebhooks(session: Session, id?: string): Promise<Webhook[]> {
+  const rows = id === undefined ? session.query(SQL.all) : session.query(SQL.byId, [id]);
+  return (await rows).map(webhookFromRow);
 }
 
 /** See Store.webhookLags. */

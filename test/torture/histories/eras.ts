@@ -62,14 +62,21 @@ export function givenAgain(histories: readonly Past[]): string[] {
   );
 }
 
-/** Whether a key, which was used for less than an hour, has cancelled more orders than it may. @param until of a wrong clock */
+const HOUR_MS = 3_600_000;
+
+/**
+ * Whether a key, which was used for less than an hour, has cancelled more orders than it may.
+ * @param until when a clock was wrong first: what was recorded by it, a day later or earlier, does not count
+ */
 export function beyondLimit(
   changes: readonly Change[],
   { key, cancels: most }: { readonly key: string; readonly cancels: number },
   until = Number.POSITIVE_INFINITY,
 ): string[] {
+  const isByRightClock = (at: number) =>
+    until === Number.POSITIVE_INFINITY || (at <= until && at > until - HOUR_MS);
   const cancels = changes.filter(
-    ({ type, by, at }) => type === 'cancelled' && by === key && at <= until,
+    ({ type, by, at }) => type === 'cancelled' && by === key && isByRightClock(at),
   );
   if (cancels.length <= most) return [];
   return [`a key with ${most} cancels per hour made ${cancels.length}`];

@@ -26,7 +26,7 @@ export function sightOf(key: ApiKey, { createdBy }: Webhook): 'all' | 'url' | 'h
 
 /** Returns the webhook that a request names. @throws Refused if there is none with this id */
 export async function findWebhook({ parameters }: WebhookCall, store: Store): Promise<Webhook> {
-  const found = (await store.webhooks()).find(({ id }) => id === parameters.webhookId);
+  const [found] = await store.webhooks(parameters.webhookId);
   if (found === undefined) throw new Refused(refuse('webhook_not_found'));
   return found;
 }

@@ -1,11 +1,13 @@
-import { realpathSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { realpathSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import { fileIdentity } from './connection.ts';
 
 /** How often the files are compared when nothing is written. */
 export const FILES_COMPARED_MS = 1_000;
+/** A folder that changed more recently can change again without another time: clocks of file systems tick every 1 to 10 ms. */
+const SETTLED_NS = 50_000_000n;
 /** How long checkpoints of the log are retried if readers prevent a complete one. */
 const RESCUE_MS = 500;
 const RETRY_MS = 5;
@@ -16,7 +18,7 @@ type Identities = Readonly<Record<(typeof SUFFIXES)[number], string | undefined>
 /**
  * The files of an open database: itself, its log and the index of the log. SQLite keeps writing to files that were deleted or replaced, where no
  * other process, and no process after a restart, finds the changes: https://sqlite.org/howtocorrupt.html, 2.4. So the identities are compared
- * after each commit, before it is acknowledged, and once a second.
+ * once a second and, if a folder of the files has changed, after each commit, before it is acknowledged (decision 041).
  */
 export class OpenFiles {
   readonly #path: string;
@@ -24,6 +26,8 @@ export class OpenFiles {
   readonly #real: string;
   readonly #db: DatabaseSync;
   readonly #opened: Identities;
+  /** The folders as they were when the files were compared; undefined if they had just changed. */
+  #folders: string | undefined;
   #loss: StoreUnavailable | undefined;
   /** Whether the log, which no other process can reach, must still be written into the database file. */
   #isToRescue = false;
@@ -46,7 +50,9 @@ export class OpenFiles {
    *   index is missing, the content of the log is first written into the database file, so that a restart finds it.
    */
   expectUnchanged(): void {
-    this.#loss ??= this.#findLoss();
+    const folders = this.#foldersNow();
+    if (folders === undefined || folders !== this.#folders) this.#loss ??= this.#findLoss();
+    this.#folders = folders;
     this.expectNoLoss();
   }
 
@@ -64,6 +70,19 @@ export class OpenFiles {
     const before = this.#loss;
     if (before === undefined || this.#isToRescue) this.#loss = this.#findLoss() ?? before;
     return this.#loss?.message === before?.message ? undefined : this.#loss;
+  }
+
+  /** Returns identity and time of the folders of the files; undefined if one has just changed, or cannot be read. */
+  #foldersNow(): string | undefined {
+    const settledBy = BigInt(Date.now()) * 1_000_000n - SETTLED_NS;
+    const folders = new Set([dirname(resolve(this.#path)), dirname(this.#real)]);
+    try {
+      const stats = [...folders].map((each) => statSync(each, { bigint: true }));
+      if (stats.some(({ mtimeNs }) => mtimeNs > settledBy)) return undefined;
+      return stats.map(({ dev, ino, mtimeNs }) => `${dev}:${ino}:${mtimeNs}`).join();
+    } catch {
+      return undefined;
+    }
   }
 
   #findLoss(): StoreUnavailable | undefined {
