@@ -14,7 +14,7 @@ const OTHERS = [
   'listing',
   'service',
   'telemetry',
-  'http/connection',
+  'http',
   'cli',
   'volume',
   'process',
