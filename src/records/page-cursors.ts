@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto';
 import { type OrderId, parseInt64 } from '../domain/order.ts';
 import type { Webhook } from '../domain/webhook.ts';
 import type { ActivityCursor, ActivityQuery } from '../store/activity.ts';
-import type { PagePlace, PageQuery, Sort, SortKey } from '../store/pages.ts';
+import type { Sort } from '../store/order-filter.ts';
+import type { PagePlace, PageQuery, SortKey } from '../store/pages.ts';
 
 /** The query that a page cursor belongs to. */
 type Walk = Pick<PageQuery, 'filter' | 'sort' | 'isDescending'>;

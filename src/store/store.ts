@@ -8,7 +8,8 @@ import type { ActivityPage, ActivityQuery } from './activity.ts';
 import type { OutcomeOf, StoreCommand } from './commands.ts';
 import type { ChangePage, FeedStart } from './feed.ts';
 import type { History } from './history.ts';
-import type { OrderCounts, OrderFilter, OrderPage, PageQuery } from './pages.ts';
+import type { OrderFilter } from './order-filter.ts';
+import type { OrderCounts, OrderPage, PageQuery } from './pages.ts';
 
 /** An event in the history of an order: type, time, and the API key that caused it (absent for operators). */
 export interface OrderEvent {

@@ -13,15 +13,8 @@ import {
   type OrderRecord,
   type OrderStatus,
 } from '../../src/domain/order.ts';
-import {
-  type OrderFilter,
-  type OrderPage,
-  type PagePlace,
-  placeOf,
-  SORTS,
-  type Sort,
-  UNDATED,
-} from '../../src/store/pages.ts';
+import { type OrderFilter, SORTS, type Sort } from '../../src/store/order-filter.ts';
+import { type OrderPage, type PagePlace, placeOf, UNDATED } from '../../src/store/pages.ts';
 import type { Store } from '../../src/store/store.ts';
 import { anyOrder } from '../domain/arbitraries.ts';
 import { ENGINES, open, place, testStore } from './engines.ts';

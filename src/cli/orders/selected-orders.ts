@@ -10,7 +10,8 @@ import {
 } from '../../domain/order.ts';
 import { parseBound, timestampProblem } from '../../domain/timestamp.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
-import type { OrderFilter, PagePlace } from '../../store/pages.ts';
+import type { OrderFilter } from '../../store/order-filter.ts';
+import type { PagePlace } from '../../store/pages.ts';
 import type { Store } from '../../store/store.ts';
 import { InputProblem, openInput } from '../files/input.ts';
 import { counted, terminal, UsageError, writeErr, writeOut } from '../terminal/terminal.ts';

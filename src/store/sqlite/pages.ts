@@ -1,12 +1,11 @@
 import { isSamePosition } from '../../../protocol/history.ts';
 import type { OrderId, OrderRecord, OrderStatus } from '../../domain/order.ts';
+import { narrowestSort, type OrderFilter } from '../order-filter.ts';
 import {
   countsOf,
   MAX_ROWS_COUNTED,
   MAX_ROWS_READ,
-  narrowestSort,
   type OrderCounts,
-  type OrderFilter,
   type OrderPage,
   type PagePlace,
   type PageQuery,

@@ -1,15 +1,6 @@
 import type { OrderId } from '../../domain/order.ts';
-import {
-  type Comparison,
-  dividedFilter,
-  type Field,
-  hasUndatedLast,
-  type PagePlace,
-  type PageQuery,
-  type Sort,
-  type SortKey,
-  UNDATED,
-} from '../pages.ts';
+import { type Comparison, dividedFilter, type Field, type Sort } from '../order-filter.ts';
+import { hasUndatedLast, type PagePlace, type PageQuery, type SortKey, UNDATED } from '../pages.ts';
 import { IS_LAST_EVENT } from '../tables/orders.ts';
 import type { Value } from '../tables/session.ts';
 import type { Session } from './database/session.ts';

@@ -1,0 +1,134 @@
+// What orders can be filtered and sorted by: a new filter is a field of OrderFilter, a line of CONDITIONS and, in each engine, a column.
+
+import type { OrderStatus } from '../domain/order.ts';
+
+/** Conditions that all must hold; absent ones hold for every order. */
+export interface OrderFilter {
+  readonly statuses?: readonly OrderStatus[] | undefined;
+  readonly petId?: bigint | undefined;
+  readonly reference?: string | undefined;
+  /** The characters that the reference begins with. */
+  readonly referencePrefix?: string | undefined;
+  /** Milliseconds since the epoch, inclusive. */
+  readonly shipDateFrom?: number | undefined;
+  /** Milliseconds since the epoch, exclusive. */
+  readonly shipDateBefore?: number | undefined;
+  /** Milliseconds since the epoch, inclusive. */
+  readonly placedFrom?: number | undefined;
+  /** Milliseconds since the epoch, exclusive. */
+  readonly placedBefore?: number | undefined;
+  /** Of the latest change, in milliseconds since the epoch, inclusive. */
+  readonly updatedFrom?: number | undefined;
+  /** Of the latest change, in milliseconds since the epoch, exclusive. */
+  readonly updatedBefore?: number | undefined;
+}
+
+/**
+ * What orders can be sorted by, each with an index. A walk by reference has the orders of `referencePrefix`, which it requires. Times are read from
+ * the events, so no change writes to an index of them.
+ */
+export const SORTS = ['id', 'placedAt', 'updatedAt', 'shipDate', 'reference'] as const;
+export type Sort = (typeof SORTS)[number];
+
+/** What a filter compares. All but the status and the pet are sorted by an index: see Sort. */
+export type Field = 'status' | 'petId' | Exclude<Sort, 'id'>;
+
+/** A comparison of a field of an order with a value. */
+export interface Comparison {
+  readonly field: Field;
+  /** IN has a list of values. */
+  readonly sign: 'IN' | '=' | '>=' | '<';
+  readonly value: bigint | string | readonly string[];
+}
+
+/** The field of each condition, and how it is compared. */
+const CONDITIONS: Readonly<
+  Record<Exclude<keyof OrderFilter, 'referencePrefix'>, readonly [Field, Comparison['sign']]>
+> = {
+  statuses: ['status', 'IN'],
+  petId: ['petId', '='],
+  reference: ['reference', '='],
+  shipDateFrom: ['shipDate', '>='],
+  shipDateBefore: ['shipDate', '<'],
+  placedFrom: ['placedAt', '>='],
+  placedBefore: ['placedAt', '<'],
+  updatedFrom: ['updatedAt', '>='],
+  updatedBefore: ['updatedAt', '<'],
+};
+
+/** All fields with the signs that they can be compared by. */
+export const COMPARABLE: readonly Omit<Comparison, 'value'>[] = [
+  ...Object.values(CONDITIONS),
+  ['reference', '>='] as const,
+  ['reference', '<'] as const,
+].map(([field, sign]) => ({ field, sign }));
+
+/** Returns the comparisons that all must hold. */
+export function comparisonsOf({ referencePrefix, ...filter }: OrderFilter): Comparison[] {
+  const prefix = referencePrefix === undefined ? undefined : prefixRange(referencePrefix);
+  const given: (Omit<Comparison, 'value'> & { value: Comparison['value'] | undefined })[] = [
+    ...Object.entries(CONDITIONS).map(([name, [field, sign]]) => {
+      const value = filter[name as keyof typeof filter];
+      return { field, sign, value: typeof value === 'number' ? BigInt(value) : value };
+    }),
+    { field: 'reference', sign: '>=', value: prefix?.from },
+    { field: 'reference', sign: '<', value: prefix?.before },
+  ];
+  return given.filter((each): each is Comparison => each.value !== undefined);
+}
+
+/** Whether the index of a sort order selects by a comparison. */
+export function isInRange({ field, sign }: Omit<Comparison, 'value'>, sort: Sort): boolean {
+  return sort === 'id' ? sign === '=' : field === sort && sign !== '=';
+}
+
+/**
+ * Divides a filter into comparisons that select a range of the index and comparisons on its rows. Without the latter, every row that is read
+ * matches.
+ */
+export function dividedFilter(
+  filter: OrderFilter,
+  sort: Sort,
+): {
+  readonly range: readonly Comparison[];
+  readonly rest: readonly Comparison[];
+  readonly isSelective: boolean;
+} {
+  const all = comparisonsOf(filter);
+  const rest = all.filter((each) => !isInRange(each, sort));
+  // By the time of change, events that were not the last ones of their orders are read too.
+  const isSelective = sort === 'updatedAt' || rest.length > 0;
+  return { range: all.filter((each) => isInRange(each, sort)), rest, isSelective };
+}
+
+/**
+ * Returns the sort order whose index reads the fewest rows for a filter, by a rule of thumb; undefined if the filter has no condition except on
+ * the status, which the counters answer.
+ */
+export function narrowestSort(filter: OrderFilter): Sort | undefined {
+  const narrowFirst: readonly Sort[] = ['id', 'reference', 'shipDate', 'updatedAt', 'placedAt'];
+  return narrowFirst.find((sort) => dividedFilter(filter, sort).range.length > 0);
+}
+
+/** A range of texts. */
+interface TextRange {
+  /** Inclusive. */
+  readonly from: string;
+  /** Exclusive; undefined if all later texts are in the range. */
+  readonly before: string | undefined;
+}
+
+/** Returns the range of the texts that begin with a prefix, sorted by code points, which is how UTF-8 sorts them. */
+function prefixRange(prefix: string): TextRange {
+  const points = Array.from(prefix, (each) => each.codePointAt(0)!);
+  while (points.at(-1) === LAST_CODE_POINT) points.pop();
+  const last = points.pop();
+  if (last === undefined) return { from: prefix, before: undefined };
+  // Surrogates are no code points of a text.
+  const next = last + 1 === FIRST_SURROGATE ? LAST_SURROGATE + 1 : last + 1;
+  return { from: prefix, before: String.fromCodePoint(...points, next) };
+}
+
+const LAST_CODE_POINT = 0x10ffff;
+const FIRST_SURROGATE = 0xd800;
+const LAST_SURROGATE = 0xdfff;
