@@ -1,9 +1,9 @@
-import { newSecret } from '../src/domain/api-key.ts';
 import { execFileSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { newSecret } from '../src/domain/api-key.ts';
 import { spread } from './compare.ts';
 import { applyLoad, type Load } from './load.ts';
 import { startServer, stopAll } from './processes.ts';

@@ -1,5 +1,5 @@
-import { newSecret } from '../../src/domain/api-key.ts';
 import { fileURLToPath } from 'node:url';
+import { newSecret } from '../../src/domain/api-key.ts';
 import { compare } from '../compare.ts';
 import { type Context, type Row, ratioRows, type Scenario } from '../context.ts';
 import { asking } from '../load.ts';
