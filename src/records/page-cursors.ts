@@ -31,8 +31,9 @@ const KEY_LENGTHS: Readonly<Record<Sort, number>> = {
 };
 
 function digestOf({ filter, sort, isDescending }: Walk): string {
-  const values = Object.entries(filter).map(([name, value]) => [name, value && String(value)]);
-  return digest(JSON.stringify([Object.fromEntries(values), sort, isDescending]));
+  const given = Object.entries(filter).filter(([, value]) => value !== undefined);
+  const texts = given.map(([name, value]) => [name, String(value)]);
+  return digest(JSON.stringify([texts, sort, isDescending]));
 }
 
 type Boundaries = ActivityQuery['boundaries'];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
-import { code128 } from '../../console/browser/printing.ts';
+import { code128 } from '../../console/browser/code128.ts';
 import { pending, place, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
 import { row, signedIn } from './console-page.ts';

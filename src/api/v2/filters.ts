@@ -13,7 +13,10 @@ export function filterOf({
   referencePrefix,
   ...times
 }: FilterParameters): OrderFilter {
-  const bounds = Object.entries(times).map(([name, text]) => [name, text && parseBound(text)]);
+  const bounds = Object.entries(times).map(([name, text]) => [
+    name,
+    text === undefined ? undefined : parseBound(text),
+  ]);
   const statuses = status && [...new Set(status)].sort();
   return { statuses, petId, reference, referencePrefix, ...Object.fromEntries(bounds) };
 }

@@ -31,6 +31,8 @@ testService('pages follow each other to the end, in either order, with any filte
   const from = 'shipDateFrom=1970-01-01T00:00:00.002Z';
   const before = 'shipDateBefore=1970-01-01T01:00:00.008%2B01:00';
   assert.deepEqual((await walk(service, `${from}&${before}`)).flat(), [2, 3, 4, 5, 6, 7]);
+  // A value that is false to a condition.
+  assert.deepEqual(await walk(service, 'petId=0&limit=2'), [[3, 6], [9]]);
   assert.deepEqual(await walk(service, 'petId=77'), [[]]);
 });
 
