@@ -48,7 +48,7 @@ async function signedInAt(t: TestContext, { port, secret }: Service, zone: Zone,
   const url = `http://127.0.0.1:${port}/console`;
   await page.goto(url);
   await signIn(page, secret);
-  await page.getByRole('heading', { name: 'Orders' }).waitFor();
+  await page.getByRole('heading', { name: 'Orders', exact: true }).waitFor();
   return { page, show: (search: string) => page.goto(`${url}${search}`) };
 }
 
