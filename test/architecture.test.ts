@@ -191,7 +191,7 @@ const CEILINGS: Readonly<Record<string, readonly [lines: number, names: number]>
   protocol: [447, 42],
   console: [5203, 160],
   reference: [970, 31],
-  client: [3445, 123],
+  client: [3446, 123],
 };
 
 const WRITTEN = [...SOURCES, ...CLIENT].filter((path) => !path.includes('/generated/'));

@@ -685,7 +685,8 @@ function webhookJson(webhook: WebhookSettings): string {
   const unknown = Object.keys(webhook).find((name) => !FIELDS.includes(name));
   if (unknown !== undefined)
     throw new TypeError(`a webhook has no field ${unknown} that can be set`);
-  for (const name of ['url', 'after', 'description'] as const) text(webhook[name] ?? '', name);
+  for (const name of ['url', 'after'] as const) text(webhook[name], name);
+  text(webhook.description ?? undefined, 'description');
   oneOf(webhook.state, ['active', 'paused'], 'state');
   for (const id of webhook.petIds ?? []) int64Text(id, 'a petId');
   return stringify(webhook);
