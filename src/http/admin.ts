@@ -63,6 +63,8 @@ export function buildAdmin(parts: AdminParts): Admin {
   let hasWarned = false;
   const server = createServer(options, (request, response) => {
     idle.delete(request.socket);
+    // By itself, the limit of requests below sends "Connection: close", and leaves it to the client to close.
+    response.shouldKeepAlive = false;
     const exchange = new Exchange(request, response, find);
     if (isOwn(request.headers.host)) {
       dispatch(exchange, fail);

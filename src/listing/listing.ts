@@ -40,12 +40,14 @@ export interface FirstRead {
 
 /** The store, as far as the list reads it. */
 interface ListSource extends Pick<Store, 'changedOrders'> {
-  status(): Promise<Pick<StoreStatus, 'orders'>>;
+  status(): Promise<Pick<StoreStatus, 'orders' | 'revision'>>;
 }
 
 interface ListingEvents {
   /** Called after each refresh with the number of changed orders and the duration in milliseconds. */
   readonly onRefresh?: (changed: number, ms: number) => void;
+  /** Called if a list that was read has another number of orders than the store counts at this revision. */
+  readonly onMiscount?: (listed: number, counted: number) => void;
   /** Called once an hour at most, when a request asks for the list. */
   readonly onUse?: () => void;
 }
@@ -158,10 +160,14 @@ export class Listing {
   }
 
   async #readFirst(): Promise<Snapshot | undefined> {
-    const { pending, shipped } = (await this.#source.status()).orders;
-    this.#firstRead = { read: 0, total: Number(pending + shipped), since: performance.now() };
+    const { orders, revision } = await this.#source.status();
+    const counted = Number(orders.pending + orders.shipped);
+    this.#firstRead = { read: 0, total: counted, since: performance.now() };
     try {
-      return await this.#catchUp(undefined, this.#replacedBefore);
+      const list = await this.#catchUp(undefined, this.#replacedBefore);
+      const isComparable = list !== undefined && list.position.revision === revision;
+      if (isComparable && list.count !== counted) this.#events.onMiscount?.(list.count, counted);
+      return list;
     } finally {
       this.#firstRead = undefined;
     }

@@ -117,6 +117,13 @@ export class Service {
         if (changed === 0) return;
         logger.debug({ changed, ms: rounded(ms) }, 'updated the list');
       },
+      onMiscount: (listed, counted) => {
+        metrics.countFault('damaged');
+        logger.error(
+          { listed, counted },
+          'the list lacks orders that the store counts, or has others: the database is damaged, or was copied or altered by hand; run "store-orders check"',
+        );
+      },
       onUse: () => recordListUse(store, logger),
     });
     this.#listing = listing;

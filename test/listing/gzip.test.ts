@@ -31,7 +31,10 @@ test('any compressed list is one gzip member that decompresses to the original',
     fc.asyncProperty(ids, async (chosen) => {
       const orders = chosen.sort((a, b) => (a < b ? -1 : 1)).map((id): Order => pending(id));
       const listing = new Listing({
-        status: async () => ({ orders: { pending: 0n, shipped: 0n, cancelled: 0n } }),
+        status: async () => ({
+          orders: { pending: 0n, shipped: 0n, cancelled: 0n },
+          revision: 0n,
+        }),
         changedOrders: async (_since, visit) => {
           visit(orders);
           return { revision: 1n, head: 'x' };

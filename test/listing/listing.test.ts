@@ -27,7 +27,7 @@ class PlainStore implements Pick<Store, 'changedOrders'> {
     const count = (status: string) =>
       BigInt([...this.orders.values()].filter(({ order }) => order.status === status).length);
     const orders = { pending: count('pending'), shipped: count('shipped'), cancelled: 0n };
-    return { orders };
+    return { orders, revision: this.revision };
   }
 
   async changedOrders(since: Position | undefined, visit: (orders: readonly Order[]) => void) {
@@ -342,4 +342,23 @@ test('a list that is read again counts all bytes of the previous one as replaced
   store.revision = 1n;
   const after = await listing.current();
   assert.equal(after.replacedBytes, before.replacedBytes + before.byteLength);
+});
+
+test('a list that has fewer orders than the store counts, as of a torn copy of its files, is reported', async () => {
+  const store = new PlainStore();
+  store.apply([
+    { type: 'insertOrder', order: { id: 1n, status: 'pending' } },
+    { type: 'insertOrder', order: { id: 2n, status: 'pending' } },
+  ]);
+  const found: unknown[] = [];
+  const onMiscount = (...counts: unknown[]) => found.push(counts);
+  await new Listing(store, { onMiscount }).current();
+  assert.deepEqual(found, []);
+  const status = async () => ({
+    orders: { pending: 3n, shipped: 0n, cancelled: 0n },
+    revision: store.revision,
+  });
+  const changedOrders: Store['changedOrders'] = (since, visit) => store.changedOrders(since, visit);
+  await new Listing({ status, changedOrders }, { onMiscount }).current();
+  assert.deepEqual(found, [[2, 3]]);
 });

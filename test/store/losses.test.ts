@@ -169,6 +169,28 @@ test('PostgreSQL: a store that is set back beneath a node that has acknowledged 
   assert.equal((await node.history.losses()).length, 1);
 });
 
+test('PostgreSQL: a store that is set back beneath a node gives no id twice, also if nothing has read it since', async (t) => {
+  const { url, node, lost } = await postgresNode(t);
+  const placed = async (key: string) => {
+    const draft = { petId: 1n, quantity: 1n, complete: false, status: 'pending' } as const;
+    const names = { by: 'key_a', idempotencyKey: key, digest: key };
+    const [outcome] = await node.apply([{ type: 'placeOrder', draft, ...names }]);
+    return 'id' in outcome! ? outcome.id : undefined;
+  };
+  assert.equal(await placed('a'), 1n);
+  const { revision, head } = await node.status();
+  assert.equal(await placed('b'), 2n);
+  await query(
+    url,
+    `DELETE FROM placements WHERE revision > ${revision}; DELETE FROM orders WHERE revision > ${revision};
+    DELETE FROM order_events WHERE revision > ${revision};
+    UPDATE store SET revision = ${revision}, chained_revision = ${revision}, pending = 1, head = '\\x${head}'`,
+  );
+  await assert.rejects(placed('c'), { fault: 'replaced' });
+  assert.equal(await placed('c'), 1_000_000_000n);
+  assert.equal(lost.length, 1);
+});
+
 test('PostgreSQL: heads that an operator computes anew are no loss', async (t) => {
   const { url, node, lost } = await postgresNode(t);
   await node.apply([place({ id: 1n, status: 'pending', quantity: 1n })]);

@@ -71,6 +71,9 @@ export async function changeLockedOrders(
   return outcomesAt(await writeBatch(session, batch));
 }
 
+const REPLACED =
+  'PostgreSQL: the store lacks orders that this node has placed: it was replaced beneath it';
+
 /** Computes the outcomes of the commands for the current state of the store. */
 async function workOut(session: Session, commands: readonly BatchCommand[]) {
   const { ids, placements, references, bulkRequests, limitedKeys } = lookupsOf(commands);
@@ -83,6 +86,11 @@ async function workOut(session: Session, commands: readonly BatchCommand[]) {
     placements.length === 0 ? undefined : readFreeIds(session),
   ]);
   expectNotMovedAway(known.movedTo);
+  if (freeIds !== undefined && freeIds.highest < session.highestGiven) {
+    // The next session records the loss, and its ids leap, before it gives one.
+    session.destroy();
+    throw new StoreUnavailable(REPLACED, 'replaced');
+  }
   const batch = new Batch({
     orders: known.orders,
     placements: found,

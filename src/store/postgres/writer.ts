@@ -43,6 +43,7 @@ export class Writer {
    */
   async #session(): Promise<Session> {
     const session = await this.#connection.session();
+    session.highestGiven = this.#origin.highestGiven;
     if (session !== this.#confirmed) {
       await waitForStandby(session);
       this.#confirmed = session;

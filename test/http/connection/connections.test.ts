@@ -293,6 +293,18 @@ test('the admin listener answers beside any number of silent connections, and cl
   await until('the end of all of them', () => closed.size === sockets.length);
 });
 
+test('a client that keeps its side of a connection open has no place at the admin listener after its response', {
+  timeout: 20_000,
+}, async (t) => {
+  const port = await startAdmin(t);
+  for (let client = 0; client < 40; client += 1) {
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
+    t.after(() => socket.destroy());
+    socket.write(livez('x').replace('Connection: close\r\n', ''));
+    assert.deepEqual(statuses(await received(socket)), [200]);
+  }
+});
+
 test('the admin listener answers for its own hosts only', async (t) => {
   const port = await startAdmin(t);
   const statusFor = async (host: string) => {

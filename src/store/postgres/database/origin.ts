@@ -61,7 +61,7 @@ export class Origin {
   /** See StoreStatus; undefined until the first session. */
   #identity: string | undefined;
   /** The highest id that this node has given to an order. */
-  #highestGiven: OrderId = 0n;
+  highestGiven: OrderId = 0n;
   /** The position of the latest change that this node has acknowledged. */
   #acknowledged: Acknowledgement | undefined;
   readonly #onLost: OpenOptions['onLost'];
@@ -94,7 +94,7 @@ export class Origin {
     const { system, timeline } = session.server!;
     const [row] = await session.query(TABLES);
     await recordOrigin(session, [system, row![0], timeline]);
-    await reserveAbove(session, this.#highestGiven);
+    await reserveAbove(session, this.highestGiven);
     const record = await findLoss(session, this.#acknowledged, serverName(session.server!));
     if (record === undefined) return;
     await inTransaction(session, () => recordLoss(session, record));
@@ -116,7 +116,7 @@ export class Origin {
 
   /** Called with the id of an order that this node has placed. */
   gave(id: OrderId): void {
-    if (id > this.#highestGiven) this.#highestGiven = id;
+    if (id > this.highestGiven) this.highestGiven = id;
   }
 
   /** A database that was made again, or renamed, beneath a running node is another store, which knows none of its acknowledged changes. */

@@ -79,6 +79,8 @@ export class Session implements TableSession {
   server: PostgresServer | undefined;
   /** The position after the latest batch that this session has written. */
   written: Acknowledgement | undefined;
+  /** The highest id that this node has given to an order. */
+  highestGiven = 0n;
   /** Called when the connection is lost or closed. */
   onLost = () => {};
 
