@@ -42,6 +42,8 @@ export interface Restored {
   readonly kept: string | undefined;
   /** The next id that is given to an order. */
   readonly nextId: OrderId;
+  /** Keys that were revoked, and webhooks that were deleted, paused or rotated since the backup, which are as before again: one line each. */
+  readonly undone: readonly string[];
 }
 
 export interface RestoreOptions {

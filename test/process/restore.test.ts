@@ -67,6 +67,40 @@ test('after a killed service, restore leaves no log files and the previous datab
   assert.match(shown.stdout, /status +cancelled/);
 });
 
+test('restore names the keys that were revoked, and the webhooks that were deleted, paused or rotated after the backup', async (t) => {
+  const folder = temporaryFolder(t);
+  const database = `sqlite:${join(folder, 'store.db')}`;
+  const command = async (...args: string[]) => {
+    const { code, stdout, stderr } = await run([...args, '--database', database]);
+    assert.equal(code, 0, stderr);
+    return { stdout, stderr };
+  };
+  const idIn = (stderr: string) => /(?:key|wh)_\w+/.exec(stderr)![0];
+  const key = idIn((await command('keys', 'create', '--name', 'leaked')).stderr);
+  const ids: string[] = [];
+  for (const name of ['deleted', 'paused', 'rotated', 'kept']) {
+    const made = await command('webhooks', 'create', `https://shop.example/${name}`);
+    ids.push(idIn(made.stderr));
+  }
+  const [deleted, paused, rotated, kept] = ids as [string, string, string, string];
+  const backup = join(folder, 'backup.db');
+  await command('backup', backup);
+  await command('keys', 'revoke', key);
+  await command('webhooks', 'delete', deleted);
+  await command('webhooks', 'pause', paused);
+  await command('webhooks', 'rotate', rotated);
+  const { stderr } = await command('restore', backup);
+  for (const line of [
+    `${key} (leaked) was revoked`,
+    `${deleted} (https://shop.example/deleted) was deleted`,
+    `${paused} (https://shop.example/paused) was paused`,
+    `${rotated} (https://shop.example/rotated) was rotated`,
+  ]) {
+    assert.ok(stderr.includes(`  after the backup, ${line}\n`), stderr);
+  }
+  assert.ok(!stderr.includes(kept));
+});
+
 test('restore refuses a store in use, and unsuitable backups and targets', async (t) => {
   const { folder, path, backup, database, cli } = await withBackup(t);
   const refused = async (reason: RegExp, ...args: string[]) => {

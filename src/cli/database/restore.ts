@@ -45,7 +45,7 @@ async function restore(
       '"restore" supports only SQLite; to restore a backup into an empty PostgreSQL database, use "copy --from sqlite:FILE"',
     );
   }
-  const { findings, kept, nextId } = await database.file.restore(file, {
+  const { findings, kept, nextId, undone } = await database.file.restore(file, {
     accept: ({ environment: recorded }) =>
       expectEnvironment(`sqlite:${resolve(file)}`, recorded, environment),
     action: actionOf('restore', file),
@@ -60,8 +60,9 @@ async function restore(
   for (const line of historyLines(findings)) writeErr(line);
   writeErr(`New orders get ids from ${nextId}, so that no id is assigned twice.`);
   writeErr(
-    'API keys are as in the backup: see "keys list", and revoke again what was revoked since.',
+    'API keys and webhooks are as in the backup: see "keys list" and "webhooks list", and revoke, delete, pause and rotate again what was since.',
   );
+  for (const line of undone) writeErr(`  after the backup, ${line}`);
   if (kept !== undefined)
     writeErr(`The previous database is kept as ${kept}; delete it when you no longer need it.`);
 }

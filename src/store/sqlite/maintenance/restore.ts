@@ -21,7 +21,12 @@ import { canBeLeftOut } from '../../expected-schema.ts';
 import { StoreNotUsable } from '../../store.ts';
 import type { Findings } from '../../tables/consistency.ts';
 import { dropForeignObjects } from '../database/catalog.ts';
-import { fileIdentity, readDatabase, syncToDisk } from '../database/connection.ts';
+import {
+  fileIdentity,
+  readableLocation,
+  readDatabase,
+  syncToDisk,
+} from '../database/connection.ts';
 import { isBusy, isCorrupt, openError, withOpenErrors } from '../database/errors.ts';
 import { expectOneName } from '../database/one-name.ts';
 import { LastGiven } from '../database/origin.ts';
@@ -69,6 +74,7 @@ export async function restoreSqlite(
     });
   }
   let nextId: OrderId | undefined;
+  let undone: readonly string[] = [];
   await writeWhole(path, {
     write: async (partial) => {
       copySqlite(file, partial);
@@ -85,6 +91,7 @@ export async function restoreSqlite(
       if (!wasThere) closeSync(openSync(path, 'wx', 0o600));
       try {
         await withExclusiveLock(path, async (old) => {
+          undone = old === undefined ? [] : undoneBy(file, old);
           nextId = await beginHistory(
             partial,
             old === undefined ? [] : idsGivenBy(old, expectReplaceable),
@@ -102,7 +109,7 @@ export async function restoreSqlite(
       }
     },
   });
-  return { findings: source, kept: wasThere ? kept : undefined, nextId: nextId! };
+  return { findings: source, kept: wasThere ? kept : undefined, nextId: nextId!, undone };
 }
 
 /** Returns the ids that the replaced database has assigned; none if they cannot be read. @throws StoreNotUsable if it must not be replaced */
@@ -115,6 +122,35 @@ function idsGivenBy(old: DatabaseSync, expectReplaceable: (old: DatabaseSync) =>
     if (!isCorrupt(error)) throw error;
     return [];
   }
+}
+
+/** See Restored. None if the replaced database cannot be read, or one of the two has an earlier schema. */
+function undoneBy(backup: string, old: DatabaseSync): string[] {
+  try {
+    const [was, now] = [
+      keysAndWebhooks(old),
+      readDatabase(readableLocation(backup), keysAndWebhooks),
+    ];
+    const lines = now.map(({ id, name, generation, is_ended: isEnded }) => {
+      const before = was.find((each) => each.id === id);
+      if (before === undefined) return `${id} (${name}) was deleted`;
+      if (Number(before.generation) > Number(generation)) return `${id} (${name}) was rotated`;
+      const isRevived = Number(before.is_ended) > Number(isEnded);
+      return isRevived ? `${id} (${name}) was ${before.word}` : undefined;
+    });
+    return lines.filter((each) => each !== undefined);
+  } catch {
+    return [];
+  }
+}
+
+function keysAndWebhooks(db: DatabaseSync) {
+  return db
+    .prepare(
+      `SELECT id, name, 0 AS generation, revoked_at IS NOT NULL AS is_ended, 'revoked' AS word FROM api_keys
+        UNION ALL SELECT id, url, generation, paused_for IS 'requested', 'paused' FROM webhooks`,
+    )
+    .all();
 }
 
 /** Refuses to replace a database by mistake: one of another program, store or environment, or moved elsewhere. */
