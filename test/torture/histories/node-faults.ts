@@ -24,7 +24,7 @@ export function processFaults(nodes: readonly Node[]): Fault[] {
     {
       name: 'a kill',
       happen: async ({ random }) => {
-        random.pick(nodes).signal('SIGKILL');
+        random.pick(nodes).kill();
       },
     },
     {
@@ -82,7 +82,7 @@ function wrongClock(nodes: readonly Node[], name: string, seconds: number): Faul
       node.faults.shiftClock(seconds);
       await pause(WRONG_MS);
       // What it has recorded by its clock is left to the others.
-      if (random.chance(0.5)) node.signal('SIGKILL');
+      if (random.chance(0.5)) node.kill();
       node.faults.end();
     },
   };

@@ -32,6 +32,7 @@ export class Node implements Target {
   readonly #options: NodeOptions;
   #child: ChildProcess | undefined;
   #isWanted = false;
+  #firstLine = Promise.withResolvers<void>();
   /** How often it has ended with an error by itself. */
   failures = 0;
 
@@ -47,6 +48,11 @@ export class Node implements Target {
 
   get pid(): number {
     return this.#child!.pid!;
+  }
+
+  /** Fulfilled when the process has written its first line: how long the start of a runtime takes depends on the load of the machine. */
+  get runs(): Promise<void> {
+    return this.#firstLine.promise;
   }
 
   start(): void {
@@ -80,7 +86,7 @@ export class Node implements Target {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     const log = createWriteStream(`${folder}/${name}.log`, { flags: 'a' });
-    child.stdout!.pipe(log, { end: false });
+    child.stdout!.once('data', this.#firstLine.resolve).pipe(log, { end: false });
     child.stderr!.pipe(log, { end: false });
     this.#child = child;
     child.once('exit', (code) => {
@@ -90,14 +96,20 @@ export class Node implements Target {
     });
   }
 
-  /** Sends a signal; a process that ends is started again. */
   signal(signal: NodeJS.Signals): void {
     this.#child!.kill(signal);
+  }
+
+  /** Kills the process, which is started again. */
+  kill(): void {
+    this.#firstLine = Promise.withResolvers();
+    this.#child!.kill('SIGKILL');
   }
 
   /** Sends a signal that ends the process, which is started again. @returns its exit code @throws Error if it does not end in time */
   async ended(signal: NodeJS.Signals, withinMs: number): Promise<number | null> {
     const exit = once(this.#child!, 'exit', { signal: AbortSignal.timeout(withinMs) });
+    this.#firstLine = Promise.withResolvers();
     this.#child!.kill(signal);
     const [code] = await exit.catch(() => {
       throw new Error(`${this.name} did not end within ${withinMs} ms after ${signal}`);

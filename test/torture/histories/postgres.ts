@@ -326,7 +326,7 @@ function serverFaults(servers: Servers, nodes: readonly Node[]): Fault[] {
         const complete = await servers.loseTail();
         await replaceHistory(async () => {
           // Nodes that begin now do not know what was lost.
-          if (random.chance(0.5)) for (const node of nodes) node.signal('SIGKILL');
+          if (random.chance(0.5)) for (const node of nodes) node.kill();
           return complete();
         });
       },

@@ -37,7 +37,7 @@ const REFUSED_MS = 400;
 const STARTS_WITHIN_MS = 30_000;
 /** What is late by more than this does not come any more. */
 const NEVER_MS = 30_000;
-/** After a fault has ended, every node must read and write again within this time. */
+/** After a fault has ended and all processes run, every node must read and write again within this time. */
 const WORKS_WITHIN_MS = 5_000;
 /** Webhooks must get deliveries again after this time: a node that cannot hand them over has a lease of them. */
 const LEASED_MS = 15_000;
@@ -204,6 +204,8 @@ export class Trial {
       });
       this.#place.isAnswered = false;
       this.#happened.set(fault.name, (this.#happened.get(fault.name) ?? 0) + 1);
+      const running = Promise.all(this.#deployment.nodes.map(({ runs }) => runs));
+      await Promise.race([running, pause(STARTS_WITHIN_MS)]);
       await this.#expectWorking(fault.name, prober, WORKS_WITHIN_MS);
       await this.#expectDeliveries(fault.name, fault.deliversWithinMs ?? LEASED_MS);
       // Several requests at once are tried at the limit, which is reached within seconds.
