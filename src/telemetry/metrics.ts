@@ -2,6 +2,7 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from '@pro
 import type { Environment } from '../domain/api-key.ts';
 import { FAULTS, type Fault } from '../store/store.ts';
 import { COMMIT, VERSION } from '../version.ts';
+import { registerGauges } from './gauges.ts';
 import { RequestTally, type ServedOperation } from './request-tally.ts';
 import { registerBackups, registerStore, type StoreSource } from './store-metrics.ts';
 import { registerWebhooks } from './webhook-metrics.ts';
@@ -31,9 +32,23 @@ export interface MetricsSources {
 export function createMetrics({ environment, database, store, isReady }: MetricsSources) {
   const registry = new Registry();
   const registers = [registry];
-  registerProcess(registry);
-  registerBuildInfo(registry, environment, store);
-  registerReady(registry, isReady);
+  collectDefaultMetrics({ register: registry });
+  for (const name of MISNAMED) registry.removeSingleMetric(name);
+  const { node, sqlite = '' } = process.versions;
+  const build = { version: VERSION, commit: COMMIT, node, sqlite, environment };
+  registerGauges(registry, [
+    {
+      name: 'store_orders_build_info',
+      help: 'Always 1; the labels show the running versions.',
+      labelNames: ['version', 'commit', 'node', 'sqlite', 'environment', 'engine'],
+      read: () => [[{ ...build, engine: store()?.engine.name ?? 'unknown' }, 1]],
+    },
+    {
+      name: 'store_orders_ready',
+      help: '1 while /readyz returns 200, 0 otherwise.',
+      read: async () => ((await isReady()) ? 1 : 0),
+    },
+  ]);
   registerStore(registry, database, store);
   const faults = new Counter({
     name: 'store_orders_store_errors_total',
@@ -49,7 +64,20 @@ export function createMetrics({ environment, database, store, isReady }: Metrics
     registry,
     countFault: (cause: Fault) => faults.inc({ cause }),
     countRequest: registerRequests(registry),
-    observeLoad: (load: Load) => registerLoad(registry, load),
+    observeLoad: ({ streams, streamBacklogBytes, pendingCommands }: Load) =>
+      registerGauges(registry, [
+        { name: 'store_orders_streams', help: 'Open streams of changes.', read: streams },
+        {
+          name: 'store_orders_stream_backlog_bytes',
+          help: 'Bytes that wait for the clients of all streams of changes.',
+          read: streamBacklogBytes,
+        },
+        {
+          name: 'store_orders_pending_commands',
+          help: 'Commands (cancels, placements, shipments) that wait for a transaction to start or to commit.',
+          read: pendingCommands,
+        },
+      ]),
     responseBytes: new Counter({
       name: 'store_orders_http_response_body_bytes_total',
       help: 'Bytes of response bodies handed to clients.',
@@ -63,7 +91,18 @@ export function createMetrics({ environment, database, store, isReady }: Metrics
       help: 'Failed exports of traces, including an invalid endpoint.',
       registers,
     }),
-    ...registerDeprecation(registry),
+    deprecatedCalls: new Counter({
+      name: 'store_orders_deprecated_calls_total',
+      help: 'Calls of a deprecated operation, by API key.',
+      labelNames: ['operation', 'key_id', 'key_name'] as const,
+      registers,
+    }),
+    sunset: new Gauge({
+      name: 'store_orders_sunset_timestamp_seconds',
+      help: 'When a deprecated operation ends, in seconds since the epoch.',
+      labelNames: ['operation'] as const,
+      registers,
+    }),
     listRefreshes: new Counter({
       name: 'store_orders_list_refreshes_total',
       help: 'Refreshes of the list in memory from the store, by whether orders had changed.',
@@ -106,81 +145,9 @@ function registerRequests(registry: Registry) {
     tally.add(operation, status, seconds);
 }
 
-function registerDeprecation(registry: Registry) {
-  const registers = [registry];
-  return {
-    deprecatedCalls: new Counter({
-      name: 'store_orders_deprecated_calls_total',
-      help: 'Calls of a deprecated operation, by API key.',
-      labelNames: ['operation', 'key_id', 'key_name'] as const,
-      registers,
-    }),
-    sunset: new Gauge({
-      name: 'store_orders_sunset_timestamp_seconds',
-      help: 'When a deprecated operation ends, in seconds since the epoch.',
-      labelNames: ['operation'] as const,
-      registers,
-    }),
-  };
-}
-
 /** Queues of the process, read at each scrape. */
 interface Load {
   readonly streams: () => number;
   readonly streamBacklogBytes: () => number;
   readonly pendingCommands: () => number;
-}
-
-function registerLoad(registry: Registry, load: Load): void {
-  const gauge = (name: string, help: string, value: () => number) =>
-    new Gauge({
-      name,
-      help,
-      registers: [registry],
-      collect() {
-        this.set(value());
-      },
-    });
-  gauge('store_orders_streams', 'Open streams of changes.', load.streams);
-  gauge(
-    'store_orders_stream_backlog_bytes',
-    'Bytes that wait for the clients of all streams of changes.',
-    load.streamBacklogBytes,
-  );
-  gauge(
-    'store_orders_pending_commands',
-    'Commands (cancels, placements, shipments) that wait for a transaction to start or to commit.',
-    load.pendingCommands,
-  );
-}
-
-function registerProcess(registry: Registry): void {
-  collectDefaultMetrics({ register: registry });
-  for (const name of MISNAMED) registry.removeSingleMetric(name);
-}
-
-function registerBuildInfo(registry: Registry, environment: Environment, store: StoreSource): void {
-  const { node, sqlite = '' } = process.versions;
-  const build = { version: VERSION, commit: COMMIT, node, sqlite, environment };
-  new Gauge({
-    name: 'store_orders_build_info',
-    help: 'Always 1; the labels show the running versions.',
-    labelNames: ['version', 'commit', 'node', 'sqlite', 'environment', 'engine'] as const,
-    registers: [registry],
-    collect() {
-      this.reset();
-      this.set({ ...build, engine: store()?.engine.name ?? 'unknown' }, 1);
-    },
-  });
-}
-
-function registerReady(registry: Registry, isReady: () => Promise<boolean>): void {
-  new Gauge({
-    name: 'store_orders_ready',
-    help: '1 while /readyz returns 200, 0 otherwise.',
-    registers: [registry],
-    async collect() {
-      this.set((await isReady()) ? 1 : 0);
-    },
-  });
 }
