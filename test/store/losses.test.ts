@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
@@ -131,11 +132,27 @@ test('SQLite: a database that was cut to nothing is not taken for a new store, a
   assert.equal(result.revision, 0n);
 });
 
-test('SQLite: a new store at the path of another begins with id 1, and the other one is named', async (t) => {
-  const { url, path } = await withLaterCancel(t);
+test('SQLite: no new store is made where the database of another is missing, and a restore gives no id twice', async (t) => {
+  const { url, path, backup } = await withLaterCancel(t);
+  await restoreStore(url, backup);
+  const given = async () => {
+    const names = { by: 'key', idempotencyKey: randomUUID(), digest: 'digest' };
+    const command = { type: 'placeOrder', draft: { status: 'pending' }, ...names } as const;
+    const { result } = await served(url, (store) => store.apply([command]));
+    return (result[0] as { id: bigint }).id;
+  };
+  const first = await given();
   for (const end of ['', '-wal', '-shm']) rmSync(path + end, { force: true });
-  const { warnings } = await served(url, async () => {});
-  assert.match(warnings[0]!.message, /^the store [0-9a-f]{16} was at this path before; /);
+  const refusal = /it does not exist, and had a store before, of which .*-ids is left: restore a/;
+  await assert.rejects(
+    served(url, async () => {}),
+    refusal,
+  );
+  const { nextId } = await restoreStore(url, backup);
+  assert.ok(nextId > first);
+  assert.equal(await given(), nextId);
+  for (const end of ['', '-wal', '-shm', '-ids']) rmSync(path + end, { force: true });
+  assert.equal((await served(url, (store) => store.status())).result.revision, 0n);
 });
 
 /** A node on a new store, and what it has reported. */

@@ -97,8 +97,6 @@ async function open() {
       retryWhileBusy(lockWaitMs, () => recordOrigin(session, fileOrigin(path)));
       const given = new LastGiven(path);
       const before = given.acknowledged?.identity;
-      // The ids of a new store begin at 1, even if another store was at this path.
-      if (migrated?.from === 0) given.record({ highestId: 0n, acknowledged: undefined });
       retryWhileBusy(lockWaitMs, () => reserveGiven(session, given.highestId));
       const problem = given.problem ?? (await otherStore(session, before));
       const lost = await reportLoss(session, given);

@@ -85,12 +85,13 @@ const OLDEST_SQLITE = [3, 51, 3] as const;
 export function openForWriting(path: string, create: boolean): { db: DatabaseSync; file: string } {
   refuseOldSqlite(process.versions.sqlite ?? '0');
   if (create && !existsSync(path)) {
+    expectNoFormerStore(path, 'does not exist');
     makeFolder(dirname(path));
     const failure = makeFile(path);
     if (!existsSync(path)) throw new StoreNotUsable(whyMissing(path, failure));
   } else {
     expectFile(path);
-    if (statSync(path).size === 0) expectNoFormerStore(path);
+    if (statSync(path).size === 0) expectNoFormerStore(realpathSync(path), 'is empty');
   }
   expectOneName(path);
   const file = fileIdentity(path);
@@ -182,15 +183,16 @@ export function expectFile(path: string): void {
 }
 
 /**
- * An empty file becomes a new store, unless it was cut off: beside it are the files of the store that it had, which SQLite would delete.
+ * A missing or empty file becomes a new store, unless it had one: beside it are that store's log, which SQLite would delete, and its last id, which
+ * a restore needs.
  * @throws StoreNotUsable
  */
-function expectNoFormerStore(path: string): void {
-  const file = realpathSync(path);
+function expectNoFormerStore(file: string, is: 'is empty' | 'does not exist'): void {
   const left = ['-wal', '-ids'].filter((end) => sizeOf(file + end) > 0).map((end) => file + end);
-  if (left.length === 0) return;
+  // Another process may have made the file, and then those beside it.
+  if (left.length === 0 || (is === 'does not exist' && existsSync(file))) return;
   throw new StoreNotUsable(
-    `it is empty, and had a store before, of which ${left.join(' and ')} is left: restore a backup, or, for a new store, delete them`,
+    `it ${is}, and had a store before, of which ${left.join(' and ')} is left: restore a backup, or, for a new store, delete them`,
   );
 }
 

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { FreeIds } from '../../../domain/ids.ts';
+import { ALL_IDS, type FreeIds } from '../../../domain/ids.ts';
 import type { OrderId } from '../../../domain/order.ts';
 import type { Restored, RestoreOptions } from '../../backups.ts';
 import { canBeLeftOut } from '../../expected-schema.ts';
@@ -92,16 +92,17 @@ export async function restoreSqlite(
       try {
         await withExclusiveLock(path, async (old) => {
           undone = old === undefined ? [] : undoneBy(file, old);
-          nextId = await beginHistory(
-            partial,
-            old === undefined ? [] : idsGivenBy(old, expectReplaceable),
-            action,
-          );
+          const given = old === undefined ? [] : idsGivenBy(old, expectReplaceable);
+          // The service makes it, as its own user.
+          const last = existsSync(`${path}-ids`) ? new LastGiven(path) : undefined;
+          const highest = last?.highestId ?? 0n;
+          nextId = await beginHistory(partial, [...given, { ...ALL_IDS, highest }], action);
           syncToDisk(partial);
           moveLogAside(path, kept);
           if (wasThere) keep(path, kept);
-          // Before: a restore that is interrupted after it is no loss either.
-          forgetAcknowledged(path);
+          // What the backup lacks is no loss to be reported. Before the last step: a restore that is interrupted after it is none, either.
+          last?.record({ highestId: highest, acknowledged: undefined });
+          last?.close();
           renameSync(partial, path);
         });
       } catch (error) {
@@ -229,15 +230,6 @@ function checkpointLog(db: DatabaseSync): boolean {
     if (!isCorrupt(error)) throw error;
     return false;
   }
-}
-
-/** What the backup lacks is known to the operator, and is no loss to be reported. */
-function forgetAcknowledged(path: string): void {
-  // The service makes it, as its own user.
-  if (!existsSync(`${path}-ids`)) return;
-  const given = new LastGiven(path);
-  given.record({ highestId: given.highestId, acknowledged: undefined });
-  given.close();
 }
 
 /** Keeps the file under a second name: a hard link, or a copy on a disk without hard links. */
