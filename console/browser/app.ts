@@ -22,13 +22,13 @@ import { exportActivity, exportCsv } from './list/csv.ts';
 import { selectCurrent, toggle, toggleAll } from './list/list-state.ts';
 import { OrderList } from './list/order-list.ts';
 import { isRelative, today } from './list/range.ts';
-import { isOnlyReference, viewOfReference } from './list/search.ts';
 import { closePopover, fieldOf, viewActions } from './list/view-actions.ts';
 import { OtherTabs } from './other-tabs.ts';
 import { page } from './page-view.ts';
 import { Placing } from './placing/placing.ts';
 import { printSelected } from './printing.ts';
 import { Screen } from './screen.ts';
+import { namedBy, Search } from './search/search.ts';
 import { isSignedOut, keyIn, signIn } from './sign-in.ts';
 import { initialState, type State } from './state.ts';
 import { changeWebhook, readWebhooks } from './webhooks.ts';
@@ -51,6 +51,7 @@ export class App {
   readonly #list: OrderList;
   readonly #changing: Changing;
   readonly #placing: Placing;
+  readonly #search: Search;
   readonly #tabs: OtherTabs;
   readonly #actions: Actions;
   /** Ends the latest attempt to sign in, and its session. */
@@ -67,6 +68,7 @@ export class App {
     const draw = (state: State) => page(state, this.#actions);
     this.#screen = new Screen(element, view, { page: draw, onSignedOut });
     this.#list = new OrderList(this.#screen, () => void readDetails(this.#screen));
+    this.#search = new Search(this.#screen);
     this.#placing = new Placing(this.#screen, (order) =>
       this.#go({ ...this.#screen.state.view, page: 'orders', order }),
     );
@@ -96,10 +98,10 @@ export class App {
     document.addEventListener('visibilitychange', () => {
       if (!document.hidden) this.#tick();
     });
-    listenForKeys(
-      this.#shortcuts,
-      () => state.session !== undefined && state.preferences.hasShortcuts,
-    );
+    listenForKeys(this.#shortcuts, {
+      isSignedIn: () => state.session !== undefined,
+      areOn: () => state.preferences.hasShortcuts,
+    });
     await this.#resume();
   }
 
@@ -147,10 +149,7 @@ export class App {
         field.type = isShown ? 'password' : 'text';
         button.ariaPressed = String(!isShown);
       },
-      search: (event) => {
-        const { value } = event.currentTarget as HTMLInputElement;
-        this.#screen.change((state) => Object.assign(state, { search: value }));
-      },
+      search: (event) => this.#search.type((event.currentTarget as HTMLInputElement).value),
       searchKey: (event) => {
         const { key, currentTarget } = event as KeyboardEvent;
         const by = { ArrowDown: 1, ArrowUp: -1 }[key];
@@ -161,7 +160,7 @@ export class App {
       },
       submitSearch: (event) => {
         event.preventDefault();
-        if (this.#screen.state.search.trim() !== '') void this.#search(this.#screen.state.search);
+        void this.#goToFound(this.#screen.state.search, { isScanned: false });
       },
       follow: (view) => (event) => {
         // The browser opens the link in another tab or window.
@@ -233,7 +232,16 @@ export class App {
     select: (isRange) => {
       if (this.#hasList) selectCurrent(this.#screen, isRange);
     },
-    search: () => void this.#screen.focus('#jump'),
+    search: (text) => {
+      if (this.#screen.state.session?.may.read !== true) return;
+      if (text !== '') this.#search.type(text);
+      void this.#screen.focus('#jump');
+    },
+    scan: (text) => {
+      if (this.#screen.state.session?.may.read !== true) return;
+      this.#search.type(text);
+      void this.#goToFound(text, { isScanned: true });
+    },
     filter: () => void this.#screen.focus('.filters button'),
     act: (action) => this.#changing.ask(action),
     place: () => {
@@ -304,16 +312,33 @@ export class App {
     );
   }
 
-  /** Goes to the result of a search: an order by its id, orders of a pet, or orders by their reference. */
-  async #search(text: string): Promise<void> {
+  /**
+   * Opens the only order that a text means. Otherwise the search box has what was found, with the text selected, so that the next scan replaces it.
+   * @param isScanned whether a part of a reference finds nothing
+   */
+  async #goToFound(text: string, { isScanned }: { readonly isScanned: boolean }): Promise<void> {
     const { view } = this.#screen.state;
-    const id = parseWrittenId(text);
+    if (text.trim() === '') return;
     const others = { ...withoutFilters(view), page: 'orders' } as const;
-    if (id === undefined) this.#go(await viewOfReference(this.#screen, others, text));
-    else if (isWrittenPet(text)) this.#go({ ...others, petId: id });
-    else if (await isOnlyReference(this.#screen, id, text)) {
-      this.#go({ ...others, reference: text.trim() });
-    } else this.#go({ ...view, page: 'orders', order: id });
+    if (!isScanned && isWrittenPet(text)) {
+      this.#go({ ...others, petId: parseWrittenId(text) });
+      return;
+    }
+    const found = await this.#search.find(text);
+    const named = found && namedBy(found);
+    const hits = named?.length === 0 && !isScanned ? found!.beginning : named;
+    const [only, ...more] = hits ?? [];
+    if (only !== undefined && more.length === 0) {
+      this.#go({ ...view, page: 'orders', order: only.id });
+    } else if (only !== undefined && named!.length === 0) {
+      this.#go({ ...others, prefix: text.trim() });
+    } else if (found !== undefined) await this.#selectSearch();
+  }
+
+  /** Moves the focus to the search box, with its text selected. */
+  async #selectSearch(): Promise<void> {
+    await this.#screen.focus('#jump');
+    document.querySelector<HTMLInputElement>('#jump')?.select();
   }
 
   /** Goes to a view, and enters it in the history of the tab. */

@@ -1,9 +1,12 @@
-/** The actions of keys. Letters have an action only outside of text fields and dialogs. */
+/** The actions of keys. Letters and digits have an action only outside of text fields and dialogs. */
 export interface Shortcuts {
   readonly move: (by: 1 | -1) => void;
   readonly open: () => void;
   readonly select: (isRange: boolean) => void;
-  readonly search: () => void;
+  /** Goes to the search box, with a text that was typed outside of it. */
+  readonly search: (text: string) => void;
+  /** A code was scanned. */
+  readonly scan: (text: string) => void;
   readonly filter: () => void;
   readonly act: (action: 'cancel' | 'ship') => void;
   readonly place: () => void;
@@ -16,40 +19,109 @@ export interface Shortcuts {
 
 /** Time limit for the second key of a sequence of two. */
 const SECOND_KEY_MS = 1_500;
+/** The longest time between two keys of a scanner, which types a code and ends it with Enter or Tab. People take longer. */
+const SCANNED_KEY_MS = 35;
+/** How long a key waits for the next one, to be known as typed by a person. Longer than above: timers can be early beside events that wait. */
+const ALONE_AFTER_MS = 60;
+/** Characters of a text that is taken for a scanned one although it was typed into the search box, where people type, too. */
+const LEAST_SCANNED = 3;
 
-/** @param areOn whether letters are shortcuts now */
-export function listenForKeys(shortcuts: Shortcuts, areOn: () => boolean): void {
+/**
+ * Calls the actions of keys. A barcode scanner is a keyboard, too: keys in quick succession are one code, whatever has the focus outside of a
+ * text field, and none of them has its own action.
+ * @param areOn whether letters are shortcuts now
+ */
+export function listenForKeys(
+  shortcuts: Shortcuts,
+  { isSignedIn, areOn }: { readonly isSignedIn: () => boolean; readonly areOn: () => boolean },
+): void {
   let goUntil = 0;
+  /** Keys in quick succession, and the time of the last one. */
+  let keys = '';
+  /** Whether they were typed into a text field. */
+  let areInField = false;
+  let lastAt = Number.NEGATIVE_INFINITY;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const act = (key: string) => {
+    const isSecond = performance.now() < goUntil;
+    goUntil = 0;
+    if (key === 'g' && !isSecond) goUntil = performance.now() + SECOND_KEY_MS;
+    const second = { o: () => shortcuts.goTo('orders'), a: () => shortcuts.goTo('activity') };
+    const action = isSecond ? second[key as 'o'] : actionOf(shortcuts, key);
+    action?.();
+  };
+  /** Takes the keys so far, of which there is one if a person types. */
+  const take = () => {
+    clearTimeout(timer);
+    const text = keys;
+    keys = '';
+    return text;
+  };
+  const endAlone = () => {
+    const text = take();
+    if (text === '' || isAbove() || !areOn()) return;
+    // Also a code of a scanner that does not end it.
+    if (text.length > 1 || /\d/.test(text)) shortcuts.search(text);
+    else act(text);
+  };
+
   addEventListener('keydown', (event) => {
-    const { key, target, ctrlKey, metaKey, altKey } = event;
-    if (event.defaultPrevented || ctrlKey || metaKey || altKey) return;
-    const isAbove = document.querySelector('dialog[open]:not(.details), [popover]:popover-open');
-    if (key === 'Escape' && isAbove === null) {
+    const { key, target, timeStamp } = event;
+    if (!isSignedIn() || event.defaultPrevented || event.isComposing) return;
+    if (event.ctrlKey || event.metaKey || event.altKey) return;
+    if (key === 'Escape' && !isAbove()) {
       shortcuts.close();
       return;
     }
-    if (isTyping(target) || isAbove !== null || !areOn()) return;
-    const isSecond = performance.now() < goUntil;
-    goUntil = 0;
-    const second = { o: () => shortcuts.goTo('orders'), a: () => shortcuts.goTo('activity') };
-    const action = isSecond ? second[key as 'o'] : first(shortcuts, event);
-    if (key === 'g' && !isSecond) goUntil = performance.now() + SECOND_KEY_MS;
-    if (action === undefined) return;
+    const isEnd = key === 'Enter' || key === 'Tab';
+    if (!isEnd && key.length !== 1) return;
+    if (areInField !== isTyping(target) || timeStamp - lastAt > SCANNED_KEY_MS) {
+      if (areInField) take();
+      else endAlone();
+    }
+    lastAt = timeStamp;
+    areInField = isTyping(target);
+    if (areInField) {
+      const typed = isEnd ? take() : '';
+      if (!isEnd) keys += key;
+      else if (typed.length >= LEAST_SCANNED && isSearch(target) && target.value.endsWith(typed)) {
+        event.preventDefault();
+        shortcuts.scan(target.value);
+      }
+      return;
+    }
+    if (isEnd) {
+      const code = take();
+      if (code !== '') {
+        event.preventDefault();
+        if (!isAbove()) shortcuts.scan(code);
+      } else if (key === 'Enter' && !isOnControl(target) && !isAbove() && areOn()) {
+        event.preventDefault();
+        shortcuts.open();
+      }
+      return;
+    }
+    // It presses a button, or scrolls.
+    if (key === ' ' && keys === '') return;
     event.preventDefault();
-    action();
+    if (event.repeat) {
+      if (!isAbove() && areOn()) act(key);
+      return;
+    }
+    keys += key;
+    clearTimeout(timer);
+    timer = setTimeout(endAlone, ALONE_AFTER_MS);
   });
 }
 
-function first(shortcuts: Shortcuts, { key, target }: KeyboardEvent): (() => void) | undefined {
-  // The key activates links and buttons.
-  const isOnControl = target instanceof Element && target.closest('a, button, summary') !== null;
-  if (key === 'Enter') return isOnControl ? undefined : shortcuts.open;
+function actionOf(shortcuts: Shortcuts, key: string): (() => void) | undefined {
   const actions: Readonly<Record<string, () => void>> = {
     j: () => shortcuts.move(1),
     k: () => shortcuts.move(-1),
     x: () => shortcuts.select(false),
     X: () => shortcuts.select(true),
-    '/': shortcuts.search,
+    '/': () => shortcuts.search(''),
     f: shortcuts.filter,
     s: () => shortcuts.act('ship'),
     c: () => shortcuts.act('cancel'),
@@ -60,6 +132,17 @@ function first(shortcuts: Shortcuts, { key, target }: KeyboardEvent): (() => voi
   };
   return actions[key];
 }
+
+/** Whether a dialog or a menu is above the page. */
+const isAbove = (): boolean =>
+  document.querySelector('dialog[open]:not(.details), [popover]:popover-open') !== null;
+
+/** Whether Enter activates what has the focus. */
+const isOnControl = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.closest('a, button, summary') !== null;
+
+const isSearch = (target: EventTarget | null): target is HTMLInputElement =>
+  target instanceof HTMLInputElement && target.id === 'jump';
 
 function isTyping(target: EventTarget | null): boolean {
   if (target instanceof HTMLInputElement)

@@ -6,17 +6,11 @@ import { clockProblem } from './clock.ts';
 import { detailsDialog, detailsPanel } from './details.ts';
 import { clockTime, timeZone } from './format.ts';
 import { icon, mark } from './icons.ts';
-import {
-  isWrittenPet,
-  PAGES,
-  parseWrittenId,
-  searchOf,
-  type View,
-  withoutFilters,
-} from './list/address.ts';
+import { PAGES, searchOf, type View, withoutFilters } from './list/address.ts';
 import { filterBar } from './list/filters-view.ts';
 import { ordersList } from './list/list-view.ts';
 import { printedView } from './printing.ts';
+import { searchBox } from './search/search-view.ts';
 import { signInPage } from './sign-in-view.ts';
 import { nameOf, type State } from './state.ts';
 import { webhooksPage } from './webhooks.ts';
@@ -71,33 +65,6 @@ function appBar(state: State, actions: Actions) {
     ${liveState(state)}
     ${keyMenu(state, actions)}
   </header>`;
-}
-
-function searchBox({ search, view }: State, actions: Actions) {
-  const id = parseWrittenId(search);
-  const text = search.trim();
-  const toOrder = { ...view, page: 'orders', order: id } as const;
-  const toPet = { ...withoutFilters(view), page: 'orders', petId: id } as const;
-  const toReference = { ...withoutFilters(view), page: 'orders', reference: text } as const;
-  const toPrefix = { ...toReference, reference: '', prefix: text } as const;
-  const link = (to: View, words: string, what: string) =>
-    html`<a class="item" href=${searchOf(to)} @click=${actions.follow(to)}>${words} <b><bdi>${what}</bdi></b></a>`;
-  return html`<form class="jump" role="search" @submit=${actions.submitSearch} @keydown=${actions.searchKey}>
-    <label class="hidden" for="jump">Go to an order</label>
-    <div class="field">${icon('search')}
-      <input id="jump" name="search" type="text" .value=${search} @input=${actions.search} @paste=${actions.paste} placeholder="Go to order: 998, #998 or 1,000"
-        autocomplete="off" spellcheck="false" inputmode="search" enterkeyhint="search" maxlength="255" />
-      <kbd aria-hidden="true">/</kbd></div>
-    ${
-      text === ''
-        ? nothing
-        : html`<div class="popover found"><p class="head">Press Enter</p>
-        ${id === undefined ? nothing : isWrittenPet(search) ? link(toPet, 'Show orders of pet', String(id)) : html`${link(toOrder, 'Open order', String(id))} ${link(toPet, 'Show orders of pet', String(id))}`}
-        ${link(toReference, 'Show orders with the reference', text)}
-        ${link(toPrefix, 'Show references that begin with', text)}
-        ${search === text ? nothing : link({ ...toReference, reference: search }, 'Show orders with the reference', `“${search}”`)}</div>`
-    }
-  </form>`;
 }
 
 function liveState({ live }: State) {

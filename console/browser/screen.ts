@@ -6,6 +6,8 @@ import { initialState, nameOf, type State } from './state.ts';
 
 /** How long a message is shown. */
 const TOAST_MS = 6_000;
+/** Enter has no effect in a dialog that was opened less than this ago: it was meant for what was there before, or is of a scanner. */
+const OPENED_MS = 500;
 
 /** Draws the state again after each change. */
 export class Screen {
@@ -62,6 +64,11 @@ export class Screen {
       if (dialog.open) continue;
       this.#opener = focused;
       dialog.showModal();
+      const openedAt = performance.now();
+      dialog.addEventListener('keydown', (event) => {
+        const isSoon = performance.now() - openedAt < OPENED_MS;
+        if (event.key === 'Enter' && isSoon && dialog.matches('.ask')) event.preventDefault();
+      });
       // Browsers close a dialog after several Escapes, whatever its handlers do. If the state still has it, it is opened again.
       dialog.addEventListener('close', () => this.draw(), { once: true });
     }

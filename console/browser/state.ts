@@ -33,6 +33,10 @@ export interface State {
   isNarrow: boolean;
   /** The text in the search box. */
   search: string;
+  /** What was found last. */
+  found: Found | undefined;
+  /** Why the text could not be looked up. */
+  searchProblem: string | undefined;
   /** In the order of the view; rows stay where they are when they change. */
   orders: OrderRecord[];
   /** The cursor of the next page; undefined at the end. */
@@ -75,6 +79,18 @@ export interface State {
   /** Undefined unless the view shows the activity. */
   activity: ActivityState | undefined;
   webhooks: WebhooksState | undefined;
+}
+
+/** The orders that a text means. */
+export interface Found {
+  /** As it was typed or scanned. */
+  readonly text: string;
+  /** The order whose id it is. */
+  readonly byId: OrderRecord | undefined;
+  /** The orders whose reference it is, up to a few. */
+  readonly exact: readonly OrderRecord[];
+  /** Other orders whose references begin with it, up to a few. */
+  readonly beginning: readonly OrderRecord[];
 }
 
 /** A read of orders that are to be selected. */
@@ -232,6 +248,8 @@ export function initialState(view: View): State {
     isWide: true,
     isNarrow: false,
     search: '',
+    found: undefined,
+    searchProblem: undefined,
     orders: [],
     next: undefined,
     isLoading: false,

@@ -57,8 +57,8 @@ for (const width of [1_440, 1_000, 700, 640, 390, 320]) {
     };
     // The filter and the row.
     await expectWhole(2);
-    await page.getByLabel('Go to an order').fill(String(one));
-    await page.getByText('Open order').waitFor();
+    await page.getByLabel('Find an order').fill(String(one));
+    await page.getByText('Enter opens it.').waitFor();
     await expectWhole(5);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: `Order ${one}` }).waitFor();

@@ -21,6 +21,9 @@ export async function signIn(page: Page, secret: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
+/** A person presses a key: keys in quicker succession are a scan. */
+export const typeKey = (page: Page, key: string) => page.keyboard.press(key, { delay: 70 });
+
 export const live = (page: Page) => page.getByText('Live', { exact: true }).waitFor();
 export const row = (page: Page, id: bigint | number) =>
   page

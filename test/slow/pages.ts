@@ -68,7 +68,7 @@ test('the pages are exact and unharmed', { timeout: 240_000 }, async (t) => {
     const { page, problems } = await signedIn(t, browser, service);
     await live(page);
     assert.deepEqual((await ids(page)).slice(0, 3), IDS.slice(0, 3));
-    await page.getByLabel('Go to an order').fill(IDS[3]!);
+    await page.getByLabel('Find an order').fill(IDS[3]!);
     await page.keyboard.press('Enter');
     const details = page.getByRole('complementary', { name: `Order ${IDS[3]}` });
     await details.getByText(BigInt(IDS[0]!).toLocaleString('en-US')).waitFor();
@@ -77,7 +77,7 @@ test('the pages are exact and unharmed', { timeout: 240_000 }, async (t) => {
     await page.getByText(`Order ${IDS[3]} was cancelled`).waitFor();
     await details.getByRole('button', { name: 'Close' }).click();
 
-    await page.getByLabel('Go to an order').fill(`pet ${IDS[1]}`);
+    await page.getByLabel('Find an order').fill(`pet ${IDS[1]}`);
     await page.keyboard.press('Enter');
     await row(page, BigInt(IDS[3]!)).getByText('Cancelled').waitFor();
     await page.getByText('That is all.').waitFor();

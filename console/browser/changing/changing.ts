@@ -10,6 +10,7 @@ import { readDetails } from '../details.ts';
 import { clockTime, codeInWords, inWords, sentence } from '../format.ts';
 import { showOrder } from '../list/list-state.ts';
 import type { Screen } from '../screen.ts';
+import { namedOrders } from '../search/search.ts';
 import type { Session } from '../sign-in.ts';
 import { type Action, type Failure, WORDS } from '../state.ts';
 import { changeSeveral, outcomeOf } from './change-in-bulk.ts';
@@ -71,7 +72,8 @@ export class Changing {
     if (dialog?.kind !== 'one' || session === undefined || dialog.isActing) return;
     const asked = { ...dialog, isActing: true, failure: undefined };
     this.#screen.change((state) => (state.dialog = asked));
-    const failure = await changeOne(this.#screen, session, dialog);
+    const failure =
+      (await mistakenNumber(session, dialog)) ?? (await changeOne(this.#screen, session, dialog));
     // Shown before history and counts are read, which can take a while.
     this.#screen.change((state) => {
       if (state.dialog !== asked) return;
@@ -101,6 +103,26 @@ export class Changing {
     const ids = [...failed, ...untried].map(({ id }) => id);
     await this.changeSeveral(bulk.action, ids, bulk.given);
   }
+}
+
+/**
+ * Refuses a tracking number that is the id or the reference of an order: the slip with it lies beside the carrier's label. A lookup that fails
+ * refuses nothing.
+ */
+async function mistakenNumber(
+  session: Session,
+  { action, given }: Asked,
+): Promise<Failure | undefined> {
+  if (action !== 'ship' || given.trim() === '' || !session.may.read) return undefined;
+  const [order] = await namedOrders(session, given).catch(() => []);
+  if (order === undefined) return undefined;
+  const what = given.trim() === String(order.id) ? 'id' : 'reference';
+  return {
+    action,
+    title: `Not shipped: this is an order’s ${what}`,
+    text: `${given.trim()} is ${what === 'id' ? '' : 'the reference of '}order ${order.id}. Scan the label of the carrier, or clear the field.`,
+    isRetryable: true,
+  };
 }
 
 /** What is to become of an order. */

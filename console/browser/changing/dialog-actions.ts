@@ -47,7 +47,10 @@ export function dialogActions(
     },
     setTyped: ({ target }) => edit('several', { typed: textIn(target) }),
     setAgain: ({ target }) => edit('one', { isAgain: isChecked(target) }),
-    confirm: () => void changing.confirm(),
+    confirm: (event) => {
+      event.preventDefault();
+      void changing.confirm();
+    },
     openPasted: () => openPasted(''),
     paste: (event) => {
       const text = (event as ClipboardEvent).clipboardData?.getData('text/plain').trim() ?? '';

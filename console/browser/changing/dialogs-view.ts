@@ -42,16 +42,16 @@ const MAX_TRACKING_NUMBER = 128;
 
 function reasonField(reason: string, actions: Actions) {
   return html`<label class="given"><span>Reason</span>
-    <input list="reasons" maxlength=${MAX_REASON} placeholder="none" autocomplete="off" .value=${reason} @input=${actions.setGiven} /></label>
+    <input list="reasons" maxlength=${MAX_REASON} placeholder="none" autocomplete="off" autofocus .value=${reason} @input=${actions.setGiven} /></label>
     <datalist id="reasons">${REASONS.map((each) => html`<option value=${each}></option>`)}</datalist>`;
 }
 
 function trackingNumberField(trackingNumber: string, actions: Actions) {
   return html`<label class="given"><span>Tracking number</span>
-    <input maxlength=${MAX_TRACKING_NUMBER} placeholder="none" autocomplete="off" spellcheck="false" .value=${trackingNumber} @input=${actions.setGiven} /></label>`;
+    <input maxlength=${MAX_TRACKING_NUMBER} placeholder="none" autocomplete="off" spellcheck="false" autofocus .value=${trackingNumber} @input=${actions.setGiven} /></label>`;
 }
 
-/** The focus is on the safe button. */
+/** The cursor is in the text field, where Enter confirms; without a field, the button that keeps the order has the focus. */
 function askOne({ session }: State, dialog: Dialog & { readonly kind: 'one' }, actions: Actions) {
   const { action, order, by, given, isAgain, isActing, failure } = dialog;
   const isOffered = action === 'cancel' && session!.may.place;
@@ -59,6 +59,7 @@ function askOne({ session }: State, dialog: Dialog & { readonly kind: 'one' }, a
   const { verb, doing, keep } = WORDS[action];
   const isOver = failure !== undefined && !failure.isRetryable;
   return html`<dialog role="alertdialog" class="ask" aria-labelledby="ask" aria-describedby="consequence" @cancel=${actions.closeDialog}>
+    <form @submit=${actions.confirm} novalidate>
     <div class="inner"><h2 id="ask">${verb} order ${order.id}?</h2>
       <p id="consequence">${CONSEQUENCES[action][0]}</p>
       ${summaryOf(order, by)}
@@ -67,9 +68,10 @@ function askOne({ session }: State, dialog: Dialog & { readonly kind: 'one' }, a
       <div role="alert">${failure === undefined ? nothing : failureNotice(failure)}</div>
     </div>
     <div class="end">
-      <button type="button" autofocus aria-disabled=${isActing} @click=${actions.closeDialog}>${isOver ? 'Close' : `${keep}${action === 'cancel' ? ' order' : ''}`}</button>
-      ${isOver ? nothing : html`<button type="button" class=${action === 'cancel' ? 'danger' : 'primary'} aria-disabled=${isActing} @click=${actions.confirm}>${isActing ? `${doing}…` : `${verb} order`}</button>`}
+      <button type="button" ?autofocus=${isOver} aria-disabled=${isActing} @click=${actions.closeDialog}>${isOver ? 'Close' : `${keep}${action === 'cancel' ? ' order' : ''}`}</button>
+      ${isOver ? nothing : html`<button class=${action === 'cancel' ? 'danger' : 'primary'} aria-disabled=${isActing}>${isActing ? `${doing}…` : `${verb} order`}</button>`}
     </div>
+    </form>
   </dialog>`;
 }
 
@@ -81,19 +83,22 @@ function askSeveral(
   const many = orders(ids.length);
   const listed = ids.slice(0, MAX_LISTED);
   const digits = Math.max(...listed.map((id) => String(id).length));
+  const hasField = action === 'cancel' || ids.length > MAX_UNASKED;
   return html`<dialog role="alertdialog" class="ask several" aria-labelledby="ask" aria-describedby="consequence" @cancel=${actions.closeDialog}>
+    <form @submit=${actions.confirm} novalidate>
     <div class="inner"><h2 id="ask">${verb} ${many}?</h2>
       <p id="consequence">${CONSEQUENCES[action][1]} An order that has changed its status meanwhile stays as it is.</p>
       ${overdue === 0 ? nothing : html`<p><span class="late">${count(overdue)} of them ${overdue === 1 ? 'is' : 'are'} overdue.</span></p>`}
       <div class="ids" tabindex="0" role="group" aria-label="Ids of the orders" .style=${`--digits:${digits}ch`}>${listed.map((id) => html`<span>${id}</span> `)}${ids.length > MAX_LISTED ? html`<span class="rest">and ${orders(ids.length - MAX_LISTED)} more</span>` : nothing}</div>
       <button type="button" class="quiet" @click=${actions.copy(ids.join('\n'), 'Ids')}>${icon('copy')}Copy ids</button>
       ${action === 'cancel' ? reasonField(given, actions) : nothing}
-      ${ids.length > MAX_UNASKED ? html`<label class="given"><span>Type ${count(ids.length)} to confirm</span><input inputmode="numeric" autocomplete="off" .value=${typed} @input=${actions.setTyped} /></label>` : nothing}
+      ${ids.length > MAX_UNASKED ? html`<label class="given"><span>Type ${count(ids.length)} to confirm</span><input inputmode="numeric" autocomplete="off" ?autofocus=${action === 'ship'} .value=${typed} @input=${actions.setTyped} /></label>` : nothing}
     </div>
     <div class="end">
-      <button type="button" autofocus @click=${actions.closeDialog}>${keep}${action === 'cancel' ? ` ${ids.length === 1 ? 'order' : 'orders'}` : ''}</button>
-      <button type="button" class=${action === 'cancel' ? 'danger' : 'primary'} ?disabled=${!isConfirmed(ids, typed)} @click=${actions.confirm}>${verb} ${many}</button>
+      <button type="button" ?autofocus=${!hasField} @click=${actions.closeDialog}>${keep}${action === 'cancel' ? ` ${ids.length === 1 ? 'order' : 'orders'}` : ''}</button>
+      <button class=${action === 'cancel' ? 'danger' : 'primary'} ?disabled=${!isConfirmed(ids, typed)}>${verb} ${many}</button>
     </div>
+    </form>
   </dialog>`;
 }
 

@@ -205,9 +205,9 @@ function compareReferences(one: string, other: string): number {
   return index === -1 ? first!.length - second!.length : first![index]! - (second![index] ?? -1);
 }
 
-/** Parses an int64 in digits; undefined for any other text. */
+/** Parses an int64 in canonical digits; undefined for any other text: 04 is a reference, not order 4. */
 function parseId(text: string): bigint | undefined {
-  if (!/^-?\d{1,19}$/.test(text.trim())) return undefined;
+  if (!/^(?:0|-?[1-9]\d{0,18})$/.test(text.trim())) return undefined;
   const id = BigInt(text.trim());
   return BigInt.asIntN(64, id) === id ? id : undefined;
 }

@@ -1,10 +1,10 @@
 import type { Actions } from '../actions.ts';
 import { COLUMNS, MAX_VIEWS, type Preferences, storePreferences } from '../preferences.ts';
 import type { Screen } from '../screen.ts';
+import { writtenReference } from '../search/search.ts';
 import { hiddenIn } from '../state.ts';
 import { STATUSES, searchOf, type View } from './address.ts';
 import { applyFilter, readPresetCounts, readRangeCount } from './filters.ts';
-import { writtenReference } from './search.ts';
 
 type ViewActions = Pick<
   Actions,

@@ -1,0 +1,88 @@
+import type { OrderRecord } from '@store-orders/client';
+import { html, nothing } from 'lit-html';
+import type { Actions } from '../actions.ts';
+import { count, time } from '../format.ts';
+import { icon } from '../icons.ts';
+import {
+  isWrittenPet,
+  parseWrittenId,
+  searchOf,
+  type View,
+  withoutFilters,
+} from '../list/address.ts';
+import { pill } from '../list/list-view.ts';
+import type { Found, State } from '../state.ts';
+import { MAX_HITS, namedBy } from './search.ts';
+
+/** The box for an id or a reference, and below it what the text in it means. */
+export function searchBox(state: State, actions: Actions) {
+  const { search, searchProblem, found } = state;
+  return html`<form class="jump" role="search" @submit=${actions.submitSearch} @keydown=${actions.searchKey}>
+    <label class="hidden" for="jump">Find an order</label>
+    <div class="field">${icon('search')}
+      <input id="jump" name="search" type="text" .value=${search} @input=${actions.search} @paste=${actions.paste} placeholder="Order id or reference"
+        autocomplete="off" spellcheck="false" inputmode="search" enterkeyhint="search" maxlength="255" />
+      <kbd aria-hidden="true">/</kbd></div>
+    ${
+      search.trim() === ''
+        ? nothing
+        : html`<div class="popover found">
+        <div role="status">${found?.text === search ? hits(state, found, actions) : nothing}</div>
+        ${searchProblem === undefined ? nothing : html`<p class="notice" role="alert">${icon('warning')}<span><b>Not looked up.</b> ${searchProblem}</span></p>`}
+        ${lists(state, actions)}</div>`
+    }
+  </form>`;
+}
+
+/** Links to the lists that the text can mean. */
+function lists({ search, view }: State, actions: Actions) {
+  const id = parseWrittenId(search);
+  const text = search.trim();
+  const all = { ...withoutFilters(view), page: 'orders' } as const;
+  const link = (to: View, words: string, what: string) =>
+    html`<a class="item" href=${searchOf(to)} @click=${actions.follow(to)}>${icon('list')}${words} <b><bdi>${what}</bdi></b></a>`;
+  return html`${id === undefined ? nothing : link({ ...all, petId: id }, 'Orders of pet', String(id))}
+    ${isWrittenPet(search) ? nothing : link({ ...all, prefix: text }, 'References that begin with', text)}`;
+}
+
+function hits(state: State, found: Found, actions: Actions) {
+  const { text, byId, exact, beginning } = found;
+  if (isWrittenPet(text)) return nothing;
+  const named = namedBy(found);
+  if (named.length === 0 && beginning.length === 0) return none(text);
+  const group = (name: string, orders: readonly OrderRecord[]) =>
+    orders.length === 0
+      ? nothing
+      : html`<p class="head">${name}</p>
+      ${orders.slice(0, MAX_HITS).map((order) => hit(state, order, actions))}
+      ${orders.length > MAX_HITS ? html`<p class="small">The first ${MAX_HITS}; there are more.</p>` : nothing}`;
+  const only = named.length + beginning.length === 1 ? (named[0] ?? beginning[0]) : undefined;
+  return html`${named.length > 1 ? several(found) : nothing}
+    ${group('Id', byId === undefined ? [] : [byId])}
+    ${group('Reference', byId === undefined ? exact : named.slice(1))}
+    ${group('Reference begins with this', beginning)}
+    ${only === undefined ? nothing : html`<p class="peek small">Ships ${time(only.shipDate)} · placed ${time(only.placedAt)}. Enter opens it.</p>`}`;
+}
+
+/** An order that was found, as a link to it. */
+function hit({ view }: State, order: OrderRecord, actions: Actions) {
+  const { id, reference, petId, quantity, status } = order;
+  const to = { ...view, page: 'orders', order: id } as const;
+  const what = quantity === undefined ? '' : `${count(quantity)} × `;
+  return html`<a class="item hit" href=${searchOf(to)} @click=${actions.follow(to)}>
+    <b class="number">${id}</b><bdi>${reference ?? ''}</bdi><span>${petId === undefined ? nothing : `${what}pet ${petId}`}</span>${pill(status)}</a>`;
+}
+
+function several({ text, byId, exact }: Found) {
+  const isOfOne = byId !== undefined && exact.length === 1;
+  return html`<p class="notice">${icon('warning')}<span><b><bdi>${text.trim()}</bdi> is ${isOfOne ? 'two orders' : 'several orders'}.</b>
+    ${isOfOne ? 'The id of one, the reference of another.' : 'More than one key has used this reference.'} Enter, or a scan, opens none of them.</span></p>`;
+}
+
+function none(text: string) {
+  const trimmed = text.trim();
+  const id = parseWrittenId(text);
+  const isZero = /^#?0\d/.test(trimmed);
+  return html`<p class="none"><b>No order found.</b> Looked for ${id === undefined ? nothing : html`the id <b>${id}</b>, `}the reference <b><bdi>${trimmed}</bdi></b>, and references that begin with it, with the same capitals.
+    ${isZero ? 'It is no id: an id never begins with 0.' : id === undefined ? 'It is no id: ids are digits only.' : nothing}</p>`;
+}

@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { pending, place, startService } from '../http/harness.ts';
+import { startBrowser } from './chromium.ts';
+import { row, signedIn, typeKey } from './console-page.ts';
+
+let browser: Browser;
+before(async () => {
+  browser = await startBrowser();
+});
+after(() => browser.close());
+
+/** A scanner types a code, a key each 10 ms, and ends it with Enter. The times are given, since those of a busy machine would be longer. */
+async function scan(page: Page, code: string): Promise<void> {
+  const session = await page.context().newCDPSession(page);
+  const begin = Date.now() / 1_000;
+  const sent = [...code, 'Enter'].flatMap((key, index) => {
+    const text = key === 'Enter' ? '\r' : key;
+    const [timestamp, windowsVirtualKeyCode] = [begin + index / 100, text.charCodeAt(0)];
+    const named = { key, text, timestamp, windowsVirtualKeyCode };
+    return (['keyDown', 'keyUp'] as const).map((type) =>
+      session.send('Input.dispatchKeyEvent', { type, ...named }),
+    );
+  });
+  await Promise.all(sent);
+  await session.detach();
+}
+
+const details = (page: Page, id: number) =>
+  page.getByRole('heading', { name: `Order ${id}`, exact: true });
+const found = (page: Page) => page.getByRole('search').getByRole('status');
+
+test('a scanned code opens its order, whatever has the focus, and none of its characters acts', async (t) => {
+  const service = await startService(t);
+  await place(
+    service.store,
+    ...[pending(1n), pending(2n), { ...pending(3n), reference: 'n12-s' }, pending(4n)],
+  );
+  const { page, problems } = await signedIn(t, browser, service);
+  await row(page, 4).waitFor();
+  await typeKey(page, 'j');
+  await scan(page, 'n12');
+  await found(page).getByText('Reference begins with this').waitFor();
+  assert.equal(await page.getByRole('dialog').count(), 0);
+  // The text is selected, so that the next code replaces it.
+  await scan(page, 'n12-s');
+  await details(page, 3).waitFor();
+  await page.getByRole('button', { name: 'Cancel order…' }).focus();
+  await scan(page, '1');
+  await details(page, 1).waitFor();
+  assert.equal(await page.getByRole('alertdialog').count(), 0);
+  // Under a question nothing is opened, and its buttons are not pressed.
+  await typeKey(page, 'c');
+  await page.getByRole('button', { name: 'Keep order' }).focus();
+  await scan(page, '2');
+  assert.equal(await page.getByRole('alertdialog').count(), 1);
+  await page.keyboard.press('Escape');
+  await details(page, 1).waitFor();
+  assert.equal((await service.store.orders([1n, 2n, 3n, 4n])).length, 4);
+  assert.deepEqual(problems, []);
+});
+
+test('a scan opens an id or a whole reference, never a part of one, in the search box too', async (t) => {
+  const service = await startService(t);
+  await place(service.store, { ...pending(1n), reference: 'WEB-2026-1' }, pending(2n));
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 2).waitFor();
+  await page.getByLabel('Find an order').focus();
+  await scan(page, 'WEB-2026');
+  await found(page).getByRole('link', { name: 'WEB-2026-1' }).waitFor();
+  assert.equal(new URL(page.url()).search, '');
+  // Typed by a person, it opens the only order whose reference begins with it.
+  await page.getByLabel('Find an order').fill('WEB-2026');
+  await typeKey(page, 'Enter');
+  await details(page, 1).waitFor();
+});
+
+test('digits that are typed outside of a field begin a search', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(12n));
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 12).waitFor();
+  await typeKey(page, '1');
+  await page.waitForFunction("document.activeElement.id === 'jump'");
+  await typeKey(page, '2');
+  assert.equal(await page.getByLabel('Find an order').inputValue(), '12');
+  await typeKey(page, 'Enter');
+  await details(page, 12).waitFor();
+});
+
+test('a number that is the id of one order and the reference of another opens neither', async (t) => {
+  const service = await startService(t);
+  await place(
+    service.store,
+    ...[pending(7n), { ...pending(8n), reference: '7' }],
+    ...[pending(4n), { ...pending(5n), reference: '04' }],
+  );
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 8).waitFor();
+  const box = page.getByLabel('Find an order');
+  await box.fill('7');
+  await typeKey(page, 'Enter');
+  await found(page).getByText('7 is two orders.').waitFor();
+  const hits = found(page).getByRole('link');
+  assert.deepEqual(await hits.locator('b').allInnerTexts(), ['7', '8']);
+  assert.equal(new URL(page.url()).search, '');
+  await scan(page, '7');
+  await found(page).getByText('7 is two orders.').waitFor();
+  await hits.nth(1).click();
+  await details(page, 8).waitFor();
+  // An id never begins with 0.
+  await scan(page, '04');
+  await details(page, 5).waitFor();
+  await scan(page, '007');
+  await found(page).getByText('It is no id: an id never begins with 0.').waitFor();
+});
+
+test('Enter confirms a question in its text field, but not in the first half second', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n));
+  const { page } = await signedIn(t, browser, service, { search: '?order=1' });
+  await details(page, 1).waitFor();
+  const question = page.getByRole('alertdialog');
+  await typeKey(page, 'c');
+  await question.waitFor();
+  await page.keyboard.press('Enter');
+  assert.equal(await question.count(), 1);
+  assert.equal((await service.store.orders([1n]))[0]!.status, 'pending');
+  await page.keyboard.type('duplicate');
+  while ((await question.count()) > 0) await typeKey(page, 'Enter');
+  await page.getByText('Order 1 was cancelled').waitFor();
+  const [order] = await service.store.orders([1n]);
+  assert.deepEqual([order!.status, order!.reason], ['cancelled', 'duplicate']);
+});
+
+test('a tracking number ships an order by its scan, but not if it is the code of an order', async (t) => {
+  const service = await startService(t);
+  await place(service.store, { ...pending(1n), reference: 'WEB-1' }, pending(2n));
+  const { page } = await signedIn(t, browser, service, { search: '?order=2' });
+  await details(page, 2).waitFor();
+  await page.getByRole('button', { name: 'Ship order…' }).click();
+  const question = page.getByRole('alertdialog');
+  const field = page.getByLabel('Tracking number');
+  for (const [code, text] of [
+    ['WEB-1', 'WEB-1 is the reference of order 1.'],
+    ['1', '1 is order 1.'],
+  ] as const) {
+    await field.fill(code);
+    while ((await question.getByText(text).count()) === 0) await typeKey(page, 'Enter');
+  }
+  assert.equal((await service.store.orders([2n]))[0]!.status, 'pending');
+  await field.fill('');
+  await scan(page, '3SXYZ0001');
+  await page.getByText('Order 2 was shipped').waitFor();
+  assert.equal((await service.store.orders([2n]))[0]!.trackingNumber, '3SXYZ0001');
+});
