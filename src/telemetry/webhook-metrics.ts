@@ -24,10 +24,10 @@ export function registerWebhooks(registry: Registry) {
     () => source,
     async ({ store }) => lagsOf(store, await store.webhooks()),
   );
-  const lags = (valueOf: (lag: WebhookLag) => number) => async () =>
+  const lags = (value: (lag: WebhookLag) => number) => async () =>
     (await read())
       ?.filter(({ webhook }) => webhook.pauseReason !== 'requested')
-      .map(({ webhook, lag }) => [{ webhook: webhook.id }, valueOf(lag)] as const);
+      .map(({ webhook, lag }) => [{ webhook: webhook.id }, value(lag)] as const);
   registerGauges(registry, [
     {
       name: 'store_orders_webhook_lag_changes',
