@@ -10,7 +10,7 @@ import {
 } from '../../domain/bulk.ts';
 import { NO_REVISION } from '../../domain/lifecycle.ts';
 import type { OrderId, OrderRecord } from '../../domain/order.ts';
-import { errorRecord, errorResponse, type RequestProblem } from '../../http/error-records.ts';
+import { ERROR_RECORDS, type RequestProblem } from '../../http/error-records.ts';
 import { isWeak, matchesIfMatch } from '../../http/request/conditional.ts';
 import { type ErrorReply, invalid, type Reply, refuse } from '../../http/request/reply.ts';
 import { orderEtag } from '../../records/etags.ts';
@@ -145,7 +145,7 @@ function problemsOf(
   return results.flatMap((result, index) => {
     if (isDone(result)) return [];
     const { type, id } = changes[index]!;
-    const { code, message } = errorRecord(refusalOf(type, result));
+    const { code, message } = ERROR_RECORDS[refusalOf(type, result)];
     return [{ pointer: `/orders/${index}`, id, code, detail: message }];
   });
 }
@@ -167,7 +167,7 @@ async function resultsJson(
   const items = ids.map((id, index) => {
     const order = found.get(id);
     return order === undefined
-      ? `{"id":${id},"error":${errorResponse(refusalOf(type, results[index]!)).body}}`
+      ? `{"id":${id},"error":${refuse(refusalOf(type, results[index]!)).body}}`
       : `{"id":${id},"order":${orderRecordJson(order)}}`;
   });
   const failed = ids.length - found.size;
