@@ -22,7 +22,7 @@ import { Contract, type OperationHandler } from '../http/contract/contract.ts';
 import { addContractDocument, documentPath, servedDocument } from '../http/contract/served.ts';
 import { MAX_SUPERSEDED_BYTES } from '../http/limits.ts';
 import { addEntrances } from '../http/pages/files.ts';
-import { type Cors, corsFor } from '../http/request/cors.ts';
+import { Cors } from '../http/request/cors.ts';
 import { KeyRing, KeyUse } from '../http/request/key-ring.ts';
 import { Router } from '../http/request/router.ts';
 import { buildServer, type PublicServer } from '../http/server.ts';
@@ -88,7 +88,7 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
   const services = servicesOf(parts, { submit, streams, basePath: pathOf(v2) });
   const v2Handlers = OPERATIONS.map(({ id, route }) => [id, route(v2, services)]);
   v2.addTo(router, pathOf(v2), Object.fromEntries(v2Handlers));
-  const cors = parts.cors ?? corsFor(config.corsOrigins);
+  const cors = parts.cors ?? new Cors(config.corsOrigins);
   const server = buildServer({ router, keyRing, metrics, logger, cors, traces });
   return {
     ...server,

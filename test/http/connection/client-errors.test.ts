@@ -8,7 +8,7 @@ import { discardInput } from '../../../src/http/connection/lingering-close.ts';
 import { Pipelining } from '../../../src/http/connection/pipelining.ts';
 import type { Refusal } from '../../../src/http/error-records.ts';
 import { clientErrorListeners } from '../../../src/http/parser-errors.ts';
-import { corsFor } from '../../../src/http/request/cors.ts';
+import { Cors } from '../../../src/http/request/cors.ts';
 import { refuse } from '../../../src/http/request/reply.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
@@ -23,7 +23,7 @@ function listeners(write: (line: string) => void = () => {}) {
   });
   const logger = createLogger('info', { write });
   const turns = new Pipelining();
-  const parts = { turns, bodies: new Bodies(), cors: corsFor([]) };
+  const parts = { turns, bodies: new Bodies(), cors: new Cors([]) };
   const { clientError } = clientErrorListeners(logger, metrics, parts);
   return { metrics, turns, clientError };
 }
