@@ -23,7 +23,7 @@ import { addContractDocument, documentPath, servedDocument } from '../http/contr
 import { MAX_SUPERSEDED_BYTES } from '../http/limits.ts';
 import { addEntrances } from '../http/pages/files.ts';
 import { Cors } from '../http/request/cors.ts';
-import { KeyRing, KeyUse } from '../http/request/key-ring.ts';
+import { KeyRing } from '../http/request/key-ring.ts';
 import { Router } from '../http/request/router.ts';
 import { buildServer, type PublicServer } from '../http/server.ts';
 import { GzipLists } from '../listing/gzip.ts';
@@ -112,14 +112,11 @@ function groupCommitOf({ store, metrics, logger }: ListenerParts) {
 }
 
 function keyRingOf({ config, store, clock }: ListenerParts): KeyRing {
-  const use = new KeyUse(async (ids, at) => {
-    await store.apply([{ type: 'recordKeyUse', ids, at }]);
-  });
   return new KeyRing({
     findKeys: (digests) => store.keys(digests),
     environment: config.environment,
     clock,
-    onUse: (ids, at) => use.offer(ids, at),
+    recordUse: (ids, at) => store.apply([{ type: 'recordKeyUse', ids, at }]),
   });
 }
 
