@@ -12,8 +12,8 @@ import type { KeyClock } from '../domain/api-key.ts';
 import { type BatchCommand, changesOf } from '../domain/batch.ts';
 import { sendTest } from '../feed/deliveries/test-delivery.ts';
 import {
-  keyForNewIn,
-  keyOfIn,
+  keyForNew,
+  keyOf,
   type WebhookKey,
   WebhookKeyUnusable,
 } from '../feed/deliveries/webhook-key.ts';
@@ -168,8 +168,8 @@ function servicesOf(
     webhooks: {
       allowed,
       maxOfKey,
-      keyOf: (webhook) => orNone(() => keyOfIn(keyFile)(webhook)),
-      keyForNew: (others) => orNone(() => keyForNewIn(keyFile)(others)),
+      keyOf: (webhook) => orNone(() => keyOf(keyFile, webhook)),
+      keyForNew: (others) => orNone(() => keyForNew(keyFile, others)),
       test: (webhook, key) => sendTest(store, { webhook, key, allowed }),
     },
   };
