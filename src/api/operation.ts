@@ -37,17 +37,7 @@ export interface Services {
     readonly keyOf: (webhook: Webhook) => WebhookKey | undefined;
     /** See `keyForNew`. */
     readonly keyForNew: (others: readonly Webhook[]) => WebhookKey | undefined;
-    /** Sends a delivery without changes, within TEST_WITHIN_MS. */
-    readonly test: (webhook: Webhook, key: WebhookKey) => Promise<TestOutcome>;
   };
-}
-
-/** The outcome of a test of a webhook. */
-interface TestOutcome {
-  readonly accepted: boolean;
-  readonly status: number | undefined;
-  readonly problem: string | undefined;
-  readonly ms: number;
 }
 
 /** A request of an operation; its input is valid by the contract. */

@@ -10,7 +10,6 @@ import { listOrders as listAllOrders } from '../api/v1/list-orders.ts';
 import { OPERATIONS } from '../api/v2/operations.ts';
 import type { KeyClock } from '../domain/api-key.ts';
 import { type BatchCommand, changesOf } from '../domain/batch.ts';
-import { sendTest } from '../feed/deliveries/test-delivery.ts';
 import {
   keyForNew,
   keyOf,
@@ -170,7 +169,6 @@ function servicesOf(
       maxOfKey,
       keyOf: (webhook) => orNone(() => keyOf(keyFile, webhook)),
       keyForNew: (others) => orNone(() => keyForNew(keyFile, others)),
-      test: (webhook, key) => sendTest(store, { webhook, key, allowed }),
     },
   };
 }
