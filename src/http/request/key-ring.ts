@@ -7,6 +7,7 @@ import {
   keyStatus,
   secretDigest,
 } from '../../domain/api-key.ts';
+import type { ErrorCode } from '../error-records.ts';
 
 /** How long a key is cached without reading the store again; a revocation takes effect within this time. */
 const TRUST_MS = 500;
@@ -19,16 +20,10 @@ const KEYS_AT_A_TIME = 200;
 /** Maximum number of cached keys; when it is reached, the cache is cleared. */
 const MAX_REMEMBERED = 10_000;
 
-type KeyRefusal =
-  | 'api_key_invalid'
-  | 'api_key_expired'
-  | 'api_key_revoked'
-  | 'api_key_wrong_environment';
-
 export type Authentication =
   | { readonly key: ApiKey; readonly refusal?: undefined; readonly keyId?: undefined }
   /** `keyId` is present if the refused key is known. */
-  | { readonly key?: undefined; readonly refusal: KeyRefusal; readonly keyId?: string | undefined };
+  | { readonly key?: undefined; readonly refusal: ErrorCode; readonly keyId?: string | undefined };
 
 interface KeyRingParts {
   /** Returns the existing keys with secrets of these digests, in any order. */
