@@ -51,8 +51,7 @@ export function readWebhookKey({ path }: Pick<WebhookKeyFile, 'path'>): WebhookK
 }
 
 /** Makes the file with a new key, unless another process was faster, and returns the key in it. @throws WebhookKeyUnusable */
-export function makeWebhookKey(file: WebhookKeyFile & { readonly madeFor: string }): WebhookKey {
-  const { path, madeFor } = file;
+function makeWebhookKey(path: string, madeFor: string): WebhookKey {
   // Written under another name first, so that no process reads half a file.
   const own = `${path}.${randomBytes(4).toString('hex')}`;
   try {
@@ -74,7 +73,7 @@ export function makeWebhookKey(file: WebhookKeyFile & { readonly madeFor: string
   } finally {
     rmSync(own, { force: true });
   }
-  return readWebhookKey(file)!;
+  return readWebhookKey({ path })!;
 }
 
 /**
@@ -90,7 +89,7 @@ export function keyForNew(
   const { path, madeFor } = file;
   const key = readWebhookKey(file);
   if (others.length === 0 && key === undefined && madeFor !== undefined) {
-    return makeWebhookKey({ path, madeFor });
+    return makeWebhookKey(path, madeFor);
   }
   // A key that differs from the key of all other webhooks is most likely a mistake in the settings of this node.
   const isKnown = others.length === 0 || others.some(({ keyName }) => keyName === key?.name);
