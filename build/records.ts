@@ -12,7 +12,7 @@ import {
   resolved,
   type Schema,
 } from '../protocol/openapi.ts';
-import { errorResponse } from '../src/http/error-records.ts';
+import { ERROR_RECORDS } from '../src/http/error-records.ts';
 
 const V1 = contractOf('v1');
 const V2 = contractOf('v2');
@@ -226,7 +226,7 @@ export function errorCodesSource(): string {
     return [operationId, Object.fromEntries(found)] as const;
   });
   const v1 = Object.entries(V1_OPERATIONS).map(([name, own]) => {
-    const codes = [...V1_CODES, ...own].map((code) => [code, errorResponse(code).status]);
+    const codes = [...V1_CODES, ...own].map((code) => [code, ERROR_RECORDS[code].status]);
     return [`v1.${name}`, Object.fromEntries(codes)] as const;
   });
   const all: (readonly [string, Readonly<Record<string, number>>])[] = [...codes, ...v1];

@@ -1,8 +1,8 @@
 import type { Operation } from '../protocol/openapi.ts';
 import { asset } from '../src/assets.ts';
 import { SCOPES } from '../src/domain/api-key.ts';
-import { errorResponse } from '../src/http/error-records.ts';
 import { type Html, html, icon } from '../src/http/pages/html.ts';
+import { refuse } from '../src/http/request/reply.ts';
 import { inlineMarkdown, markdown } from './markdown.ts';
 import { operationSamples, responseExample, sampleTabs } from './samples.ts';
 
@@ -63,7 +63,7 @@ ${responseExample('200', 'OK', [
   { id: 1, petId: 412, quantity: 1, shipDate: '2026-12-01T09:30:00.000Z', complete: false },
   { id: 9007199254740993n, petId: 77, quantity: 3, complete: true },
 ])}
-${responseExample('401', 'Without a key', JSON.parse(errorResponse('api_key_missing').body))}</div>
+${responseExample('401', 'Without a key', JSON.parse(refuse('api_key_missing').body))}</div>
 </section>`;
 }
 

@@ -4,7 +4,7 @@ import type { Operations } from '../../protocol/generated/operations.ts';
 import type { ApiKey } from '../domain/api-key.ts';
 import type { Webhook } from '../domain/webhook.ts';
 import type { AllowedTargets } from '../feed/deliveries/addresses.ts';
-import type { KeyForNew, KeyOf, WebhookKey } from '../feed/deliveries/webhook-key.ts';
+import type { WebhookKey } from '../feed/deliveries/webhook-key.ts';
 import type { ChangeStreams } from '../feed/streams/change-streams.ts';
 import type { Contract } from '../http/contract/contract.ts';
 import type { OperationInput } from '../http/contract/handlers.ts';
@@ -33,19 +33,11 @@ export interface Services {
     readonly allowed: AllowedTargets;
     /** How many webhooks an API key may have. */
     readonly maxOfKey: number;
-    readonly keyOf: KeyOf;
-    readonly keyForNew: KeyForNew;
-    /** Sends a delivery without changes, within TEST_WITHIN_MS. */
-    readonly test: (webhook: Webhook, key: WebhookKey) => Promise<TestOutcome>;
+    /** See `keyOf`; undefined also if the file cannot be read. */
+    readonly keyOf: (webhook: Webhook) => WebhookKey | undefined;
+    /** See `keyForNew`. */
+    readonly keyForNew: (others: readonly Webhook[]) => WebhookKey | undefined;
   };
-}
-
-/** The outcome of a test of a webhook. */
-interface TestOutcome {
-  readonly accepted: boolean;
-  readonly status: number | undefined;
-  readonly problem: string | undefined;
-  readonly ms: number;
 }
 
 /** A request of an operation; its input is valid by the contract. */

@@ -2,46 +2,32 @@ import type { IncomingMessage } from 'node:http';
 import { NO_REVISION } from '../domain/lifecycle.ts';
 import type { OrderId } from '../domain/order.ts';
 import { isMalformed, isWeak, matchesEtag, matchesIfMatch } from '../http/request/conditional.ts';
-import { invalid, Refused } from '../http/request/reply.ts';
+import { invalid, Refused, refuse } from '../http/request/reply.ts';
 import { orderEtag } from '../records/etags.ts';
 import type { Store } from '../store/store.ts';
 
-/** If-Match and If-None-Match of a request that changes an order: RFC 9110, sections 13.1.1 and 13.1.2. */
-type Preconditions =
-  /** `ifRevision`: the revision that the order must have; the writer compares it again in its transaction. */
-  | { readonly refusal?: undefined; readonly ifRevision?: bigint }
-  | { readonly refusal: 'precondition_failed' };
-
-const NONE: Preconditions = {};
-
 /**
- * Evaluates the preconditions of a request, for which the order is read; returns undefined, and no promise that would delay the command, if it
- * has none. If-Match is evaluated last (RFC 9110, section 13.2.1): a request that would be refused without it is refused for that reason, so if
- * the order is not pending, the writer decides.
+ * Evaluates If-Match and If-None-Match of a request that changes an order (RFC 9110, sections 13.1.1 and 13.1.2), for which the order is read.
+ * Returns the revision that the order must have, which the writer compares again in its transaction; undefined for any. Without preconditions,
+ * that is no promise, which would delay the command. If-Match is evaluated last (RFC 9110, section 13.2.1): a request that would be refused without
+ * it is refused for that reason, so if the order is not pending, the writer decides.
+ * @throws Refused if the order has the state in If-None-Match
  */
-export function preconditionsOf(
+export function requiredRevision(
   request: IncomingMessage,
   store: Pick<Store, 'orders'>,
   id: OrderId,
-): Promise<Preconditions> | undefined {
+): Promise<bigint | undefined> | undefined {
   const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
-  return ifMatch === undefined && ifNoneMatch === undefined
-    ? undefined
-    : readPreconditions(request, store, id);
-}
-
-async function readPreconditions(
-  request: IncomingMessage,
-  store: Pick<Store, 'orders'>,
-  id: OrderId,
-): Promise<Preconditions> {
-  const [order] = await store.orders([id]);
-  const failed = failedPrecondition(request, order && orderEtag(order));
-  if (failed === 'if-match') return { ifRevision: NO_REVISION };
-  if (failed === 'if-none-match' && order!.status === 'pending') {
-    return { refusal: 'precondition_failed' };
-  }
-  return namesState(request) ? { ifRevision: order!.revision } : NONE;
+  if (ifMatch === undefined && ifNoneMatch === undefined) return undefined;
+  return store.orders([id]).then(([order]) => {
+    const failed = failedPrecondition(request, order && orderEtag(order));
+    if (failed === 'if-match') return NO_REVISION;
+    if (failed === 'if-none-match' && order!.status === 'pending') {
+      throw new Refused(refuse('precondition_failed'));
+    }
+    return namesState(request) ? order!.revision : undefined;
+  });
 }
 
 /** If-Match requires strong comparison (RFC 9110, section 13.1.1), so it fails for a weak ETag even if the order has not changed. */

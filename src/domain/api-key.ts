@@ -78,19 +78,10 @@ export function newSecret(environment: Environment): string {
 /** Returns a new key for `secret`. */
 export function newApiKey(
   secret: string,
-  details: {
-    readonly name: string;
-    readonly environment: Environment;
-    readonly now: number;
-    readonly expiresAt?: number | undefined;
-    readonly scopes?: readonly Scope[] | undefined;
-    readonly cancelsPerHour?: number | undefined;
-    readonly placesPerHour?: number | undefined;
-  },
+  { now, ...details }: Omit<ApiKey, 'id' | 'digest' | 'createdAt'> & { readonly now: number },
 ): ApiKey {
   const id = `key_${base62(BigInt(`0x${randomBytes(6).toString('hex')}`), 9)}`;
-  const { now, ...rest } = details;
-  return { id, ...rest, digest: secretDigest(secret), createdAt: now };
+  return { id, ...details, digest: secretDigest(secret), createdAt: now };
 }
 
 /** Returns the environment that a secret belongs to, or undefined if it is not a secret of this service. */

@@ -1,5 +1,4 @@
 import type { OrderCommand, OrderRefusal } from './lifecycle.ts';
-import type { PlaceOrderOutcome } from './placement.ts';
 
 /** Maximum number of orders that one command changes; stated in the contract of v2. */
 export const MAX_BULK = 1_000;
@@ -58,21 +57,3 @@ export type BulkOutcome =
 export function isDone(result: ChangeResult): boolean {
   return result === 'cancelled' || result === 'shipped';
 }
-
-/** Why a change of a webhook is refused. */
-type WebhookRefusal =
-  | 'webhook_not_found'
-  | 'webhook_changed'
-  | 'webhook_url_taken'
-  | 'webhook_limit_reached'
-  | 'too_many_webhooks'
-  | 'webhooks_unavailable'
-  | 'idempotency_key_reused';
-
-/** Why a command of a client is refused; the table of errors has a status and a message for each. */
-export type CommandRefusal =
-  | Exclude<OrderRefusal, 'order_differs'>
-  | Extract<ChangeResult, 'cancel_limit_reached'>
-  | NonNullable<PlaceOrderOutcome['refusal']>
-  | NonNullable<BulkOutcome['refusal']>
-  | WebhookRefusal;

@@ -38,25 +38,18 @@ export interface OrderRecord extends Order {
 /** An order whose id may be left to the store. */
 export type OrderDraft = Omit<Order, 'id'> & { readonly id?: OrderId | undefined };
 
-/** Without control characters, and surrogates that are not part of a pair. */
-const REFERENCE = /^[^\p{Cc}\p{Cs}]{1,255}$/u;
-const REASON = /^[^\p{Cc}\p{Cs}]{1,64}$/u;
-const TRACKING_NUMBER = /^[^\p{Cc}\p{Cs}]{1,128}$/u;
-
-/** Returns whether a text can be a reference: 1 to 255 characters, none of them a control character. */
-export function isReference(text: string): boolean {
-  return REFERENCE.test(text);
+/** Returns a test for texts of 1 to `most` characters, none of them a control character or half of a surrogate pair. */
+function isTextUpTo(most: number): (text: string) => boolean {
+  const pattern = new RegExp(`^[^\\p{Cc}\\p{Cs}]{1,${most}}$`, 'u');
+  return (text) => pattern.test(text);
 }
 
-/** Returns whether a text can be the reason of a cancel: 1 to 64 characters, none of them a control character. */
-export function isReason(text: string): boolean {
-  return REASON.test(text);
-}
-
-/** Returns whether a text can be a tracking number: 1 to 128 characters, none of them a control character. */
-export function isTrackingNumber(text: string): boolean {
-  return TRACKING_NUMBER.test(text);
-}
+/** Whether a text can be a reference. */
+export const isReference = isTextUpTo(255);
+/** Whether a text can be the reason of a cancel. */
+export const isReason = isTextUpTo(64);
+/** Whether a text can be a tracking number. */
+export const isTrackingNumber = isTextUpTo(128);
 
 export const INT64_MIN = -(2n ** 63n);
 export const INT64_MAX = 2n ** 63n - 1n;

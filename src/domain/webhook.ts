@@ -19,8 +19,7 @@ export const LEASE_MS = 10_000;
  * - "gone": its endpoint has answered 410
  * - "changes_gone": its cursor is in no history of the store, so it must be set again
  */
-const PAUSE_REASONS = ['requested', 'failed', 'gone', 'changes_gone'] as const;
-export type PauseReason = (typeof PAUSE_REASONS)[number];
+export type PauseReason = 'requested' | 'failed' | 'gone' | 'changes_gone';
 
 /** Which changes an endpoint wants; absent conditions are met by every change. */
 export interface WebhookFilter {
@@ -73,12 +72,10 @@ export interface Webhook extends WebhookFilter, DeliveryState {
   readonly version: bigint;
 }
 
-type WebhookState = 'active' | 'failing' | 'paused';
-
 export function webhookState({
   pauseReason,
   failures,
-}: Pick<Webhook, 'pauseReason' | 'failures'>): WebhookState {
+}: Pick<Webhook, 'pauseReason' | 'failures'>): 'active' | 'failing' | 'paused' {
   if (pauseReason !== undefined) return 'paused';
   return failures > 0 ? 'failing' : 'active';
 }
@@ -110,18 +107,10 @@ const STARTED = {
   nextAttemptAt: undefined,
 } as const;
 
-/** Fields to set in a webhook; absent ones stay as they are. */
-export interface WebhookChanges {
-  readonly url?: string | undefined;
-  /** "" for none. */
-  readonly description?: string | undefined;
-  /** Empty for all. */
-  readonly types?: readonly OrderEventType[] | undefined;
-  /** Empty for all. */
-  readonly petIds?: readonly bigint[] | undefined;
-  readonly isPaused?: boolean | undefined;
-  readonly position?: Position | undefined;
-}
+/** Fields to set in a webhook; absent ones stay as they are. An empty `description` is none, and empty `types` or `petIds` are all. */
+export type WebhookChanges = Partial<
+  Pick<Webhook, 'url' | 'description' | 'types' | 'petIds' | 'position'>
+> & { readonly isPaused?: boolean | undefined };
 
 /**
  * Returns a webhook after changes: the same object if they change nothing, so that a delivery in flight goes on. A paused webhook that is
@@ -165,8 +154,7 @@ function orAbsent<T extends { readonly length: number }>(
 }
 
 function isSameSet<T>(one: readonly T[] | undefined, other: readonly T[] | undefined): boolean {
-  const [first, second] = [new Set(one), new Set(other)];
-  return first.size === second.size && [...first].every((each) => second.has(each));
+  return new Set(one).symmetricDifference(new Set(other)).size === 0;
 }
 
 /** Identifies the settings of a webhook, and whether it is paused; deliveries do not change it. */

@@ -5,11 +5,11 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { Bodies } from './connection/bodies.ts';
 import { isDiscarding, lingeringClose, whenClosed } from './connection/lingering-close.ts';
 import type { Pipelining } from './connection/pipelining.ts';
-import { errorResponse, type HeaderList, type Refusal } from './error-records.ts';
+import { ERROR_RECORDS, type HeaderList, type Refusal } from './error-records.ts';
 import { MAX_URL_BYTES } from './limits.ts';
 import { type Cors, withCors } from './request/cors.ts';
 import { newRequestId, requestId } from './request/exchange.ts';
-import { commonHeaders } from './request/reply.ts';
+import { commonHeaders, refuse } from './request/reply.ts';
 import { mayLogKeyless } from './request/request-log.ts';
 
 /** The error of Node's "clientError" event. */
@@ -31,7 +31,7 @@ export function clientErrorListeners(
   { turns, bodies, cors }: ConnectionParts,
 ) {
   const report = (refusal: Refusal, id: string, parser: string | undefined) => {
-    const { status, code } = errorResponse(refusal);
+    const { status, code } = ERROR_RECORDS[refusal];
     const reason = refusal === code ? parser : refusal;
     metrics.countRequest({ operation: 'none', version: 'none' }, String(status));
     if (!mayLogKeyless(logger)) return;
@@ -64,7 +64,7 @@ export function clientErrorListeners(
     const id = requestId(request);
     turns.take(request.socket, response, () => {
       report(code, id, undefined);
-      const { status, body } = errorResponse(code);
+      const { status, body } = refuse(code);
       response.writeHead(status, rawHeaders(code, id, cors.headersFor(request)));
       response.end(body, 'latin1');
     });
@@ -126,14 +126,14 @@ function originIn({ rawPacket }: ClientError): { origin?: string } {
 }
 
 function rawHeaders(code: Refusal, id: string, cors: HeaderList): string[] {
-  const { headers } = errorResponse(code);
+  const { headers } = refuse(code);
   const date = new Date().toUTCString();
   const own = [...commonHeaders(id), ...headers, 'date', date, 'connection', 'close'];
   return [...withCors(own, cors)];
 }
 
 function rawAnswer(code: Refusal, headers: readonly string[]): string {
-  const { status, body } = errorResponse(code);
+  const { status, body } = refuse(code);
   const head = headers.map((part, index) => part + (index % 2 === 0 ? ': ' : '\r\n'));
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${head.join('')}\r\n${body}`;
 }

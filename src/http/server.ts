@@ -21,7 +21,7 @@ import {
 import { type ListenAddress, listen } from './listen.ts';
 import { clientErrorListeners } from './parser-errors.ts';
 import { authentication } from './request/authentication.ts';
-import { type Cors, corsFor } from './request/cors.ts';
+import { Cors } from './request/cors.ts';
 import { errorHandler } from './request/error-handler.ts';
 import { Exchange } from './request/exchange.ts';
 import type { KeyRing } from './request/key-ring.ts';
@@ -54,7 +54,7 @@ export function buildServer({
   keyRing,
   metrics,
   logger,
-  cors = corsFor([]),
+  cors = new Cors([]),
   traces,
 }: ServerParts): PublicServer {
   const fail = errorHandler(logger, metrics.countFault);

@@ -10,10 +10,9 @@ import { listOrders as listAllOrders } from '../api/v1/list-orders.ts';
 import { OPERATIONS } from '../api/v2/operations.ts';
 import type { KeyClock } from '../domain/api-key.ts';
 import { type BatchCommand, changesOf } from '../domain/batch.ts';
-import { sendTest } from '../feed/deliveries/test-delivery.ts';
 import {
-  keyForNewIn,
-  keyOfIn,
+  keyForNew,
+  keyOf,
   type WebhookKey,
   WebhookKeyUnusable,
 } from '../feed/deliveries/webhook-key.ts';
@@ -22,8 +21,8 @@ import { Contract, type OperationHandler } from '../http/contract/contract.ts';
 import { addContractDocument, documentPath, servedDocument } from '../http/contract/served.ts';
 import { MAX_SUPERSEDED_BYTES } from '../http/limits.ts';
 import { addEntrances } from '../http/pages/files.ts';
-import { type Cors, corsFor } from '../http/request/cors.ts';
-import { KeyRing, KeyUse } from '../http/request/key-ring.ts';
+import { Cors } from '../http/request/cors.ts';
+import { KeyRing } from '../http/request/key-ring.ts';
 import { Router } from '../http/request/router.ts';
 import { buildServer, type PublicServer } from '../http/server.ts';
 import { GzipLists } from '../listing/gzip.ts';
@@ -88,7 +87,7 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
   const services = servicesOf(parts, { submit, streams, basePath: pathOf(v2) });
   const v2Handlers = OPERATIONS.map(({ id, route }) => [id, route(v2, services)]);
   v2.addTo(router, pathOf(v2), Object.fromEntries(v2Handlers));
-  const cors = parts.cors ?? corsFor(config.corsOrigins);
+  const cors = parts.cors ?? new Cors(config.corsOrigins);
   const server = buildServer({ router, keyRing, metrics, logger, cors, traces });
   return {
     ...server,
@@ -112,14 +111,11 @@ function groupCommitOf({ store, metrics, logger }: ListenerParts) {
 }
 
 function keyRingOf({ config, store, clock }: ListenerParts): KeyRing {
-  const use = new KeyUse(async (ids, at) => {
-    await store.apply([{ type: 'recordKeyUse', ids, at }]);
-  });
   return new KeyRing({
     findKeys: (digests) => store.keys(digests),
     environment: config.environment,
     clock,
-    onUse: (ids, at) => use.offer(ids, at),
+    recordUse: (ids, at) => store.apply([{ type: 'recordKeyUse', ids, at }]),
   });
 }
 
@@ -171,9 +167,8 @@ function servicesOf(
     webhooks: {
       allowed,
       maxOfKey,
-      keyOf: (webhook) => orNone(() => keyOfIn(keyFile)(webhook)),
-      keyForNew: (others) => orNone(() => keyForNewIn(keyFile)(others)),
-      test: (webhook, key) => sendTest(store, { webhook, key, allowed }),
+      keyOf: (webhook) => orNone(() => keyOf(keyFile, webhook)),
+      keyForNew: (others) => orNone(() => keyForNew(keyFile, others)),
     },
   };
 }

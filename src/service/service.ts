@@ -7,7 +7,7 @@ import { TimedOut, withTimeout } from '../concurrency.ts';
 import { KeyClock } from '../domain/api-key.ts';
 import { Deliverer } from '../feed/deliveries/deliverer.ts';
 import { readWebhookKey } from '../feed/deliveries/webhook-key.ts';
-import { LiveCors } from '../http/request/cors.ts';
+import { Cors } from '../http/request/cors.ts';
 import type { PublicServer } from '../http/server.ts';
 import { LIST_KEPT_MS, Listing } from '../listing/listing.ts';
 import { isTransient, type Store, StoreUnavailable } from '../store/store.ts';
@@ -47,7 +47,7 @@ export class Service {
   #traces: Traces | undefined;
   readonly #metrics: Metrics;
   readonly #clock = new KeyClock();
-  readonly #cors: LiveCors;
+  readonly #cors: Cors;
   #store: Promise<Store> | undefined;
   #openStore: Store | undefined;
   #server: PublicServer | undefined;
@@ -64,7 +64,7 @@ export class Service {
 
   constructor(config: Config, logger: Logger) {
     this.#config = config;
-    this.#cors = new LiveCors(config.corsOrigins);
+    this.#cors = new Cors(config.corsOrigins);
     this.#logger = logger;
     this.#metrics = createMetrics({
       environment: config.environment,

@@ -4,7 +4,8 @@ import { test } from 'node:test';
 import { load } from 'js-yaml';
 import { openValues, type Schema, scopeOf } from '../../protocol/openapi.ts';
 import { SCOPES, type Scope } from '../../src/domain/api-key.ts';
-import { ERROR_CODES, errorResponse, REFUSALS } from '../../src/http/error-records.ts';
+import { ERROR_CODES, ERROR_RECORDS, REFUSALS } from '../../src/http/error-records.ts';
+import { refuse } from '../../src/http/request/reply.ts';
 import { CONTRACTS } from '../http/contract-check.ts';
 import { startService } from '../http/harness.ts';
 
@@ -36,7 +37,7 @@ for (const [version, contract] of Object.entries(CONTRACTS)) {
         assert.deepEqual(needed.map(Object.keys), [['apiKey']]);
       }
     }
-    const bodies = REFUSALS.map((refusal) => errorResponse(refusal).body);
+    const bodies = REFUSALS.map((refusal) => refuse(refusal).body);
     const examples = errorExamplesIn(contract);
     assert.ok(examples.length > 0);
     for (const { code, message, status } of examples) {
@@ -210,7 +211,7 @@ test('docs/errors.md documents every error code and its status, and no other', (
     rows.map(([, code, status]) => [code, Number(status)]).sort(),
     [
       ...new Map(
-        REFUSALS.map(errorResponse).map(({ code, status }) => [
+        Object.values(ERROR_RECORDS).map(({ code, status }) => [
           `${code} ${status}`,
           [code, status],
         ]),

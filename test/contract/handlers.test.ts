@@ -56,6 +56,7 @@ async function startServer(t: TestContext) {
     findKeys: async () => [key],
     environment: 'production',
     clock: new KeyClock(),
+    recordUse: async () => {},
   });
   const router = new Router(['/v2']);
   const echo = validated(new ContractValidation(COMPONENTS), OPERATION, (exchange, input) => {

@@ -8,7 +8,7 @@ import {
   PUBLIC_ONLY,
   parseAllowedTargets,
 } from '../../src/feed/deliveries/addresses.ts';
-import { isAccepted, type Post, post } from '../../src/feed/deliveries/post.ts';
+import { isAccepted, post } from '../../src/feed/deliveries/post.ts';
 
 const LOCAL = parseAllowedTargets('127.0.0.0/8,http') as AllowedTargets;
 
@@ -28,7 +28,7 @@ async function endpoint(t: TestContext, handle: Handle) {
     server.closeAllConnections();
   });
   const { port } = server.address() as AddressInfo;
-  const send = (options: Partial<Post> = {}) =>
+  const send = (options: Partial<Parameters<typeof post>[0]> = {}) =>
     post({
       ...{ url: new URL(`http://127.0.0.1:${port}/hook`), headers: {}, body: '{}' },
       ...{ allowed: LOCAL, ...options },

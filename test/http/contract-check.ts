@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { load } from 'js-yaml';
-import { ERROR_CODES, errorResponse, REFUSALS } from '../../src/http/error-records.ts';
+import { ERROR_CODES, REFUSALS } from '../../src/http/error-records.ts';
+import { refuse } from '../../src/http/request/reply.ts';
 
 export interface Answer {
   readonly status: number;
@@ -137,7 +138,7 @@ function checkError(method: string, { status, headers, body }: Answer): void {
   const listing = ['parameter_invalid', 'body_invalid', 'orders_not_changed'];
   assert.equal(errors !== undefined, listing.includes(record.code));
   assert.ok(
-    REFUSALS.some((refusal) => errorResponse(refusal).body === JSON.stringify(general)),
+    REFUSALS.some((refusal) => refuse(refusal).body === JSON.stringify(general)),
     `unknown error ${body}`,
   );
   assert.equal(record.status, status);

@@ -7,7 +7,9 @@ import {
   newSecret,
   secretDigest,
 } from '../../src/domain/api-key.ts';
-import { KeyRing, KeyUse } from '../../src/http/request/key-ring.ts';
+import { KeyRing } from '../../src/http/request/key-ring.ts';
+
+const recordUse = async () => {};
 
 /** A key ring over some keys; `lookups` has the number of digests of each lookup. */
 function ringOf(...secrets: readonly string[]) {
@@ -25,10 +27,12 @@ function ringOf(...secrets: readonly string[]) {
     },
     environment: 'production',
     clock: new KeyClock(),
-    onUse: (ids) => uses.push([...ids]),
+    recordUse: async (ids) => uses.push([...ids]),
   });
   return { ring, keys, lookups, uses };
 }
+
+const KEY = newApiKey(newSecret('production'), { name: 'k', environment: 'production', now: 0 });
 
 const [a, b, unknown] = Array.from({ length: 3 }, () => newSecret('production')) as [
   string,
@@ -90,6 +94,7 @@ test('the time a key is remembered counts from the start of its lookup, not the 
     },
     environment: 'production',
     clock: new KeyClock(),
+    recordUse,
   });
   await ring.lookUp([secret]);
   assert.equal(ring.recall(secret)?.key, key);
@@ -102,6 +107,7 @@ test('the use of a valid key is reported at most once an hour', async () => {
   keys[1] = { ...keys[1]!, revokedAt: 1 };
   await ring.lookUp([a, b, unknown, a]);
   assert.deepEqual(uses, [[keys[0]!.id]]);
+  await new Promise(setImmediate);
   keys[0] = { ...keys[0]!, lastUsedAt: Date.now() - 3_500_000 };
   await ring.lookUp([a]);
   assert.equal(uses.length, 1);
@@ -116,7 +122,12 @@ test('an expired key stays expired when the clock is set back', async () => {
   const key = newApiKey(a, {
     ...{ name: 'k', environment: 'production', now: 0, expiresAt: 4_000_000 },
   });
-  const ring = new KeyRing({ findKeys: async () => [key], environment: 'production', clock });
+  const ring = new KeyRing({
+    findKeys: async () => [key],
+    environment: 'production',
+    clock,
+    recordUse,
+  });
   assert.equal((await ring.lookUp([a]))[0]!.refusal, 'api_key_expired');
   timeOfDay = 3_000_000;
   assert.equal((await ring.lookUp([a]))[0]!.refusal, 'api_key_expired');
@@ -130,27 +141,33 @@ test('an expired key stays expired when the clock is set back', async () => {
 test('key uses are recorded by one write at a time, and by none for a minute after a failure', async (t) => {
   let now = 0;
   t.mock.method(performance, 'now', () => now);
-  const writes: { ids: readonly string[]; end: (error?: Error) => void }[] = [];
-  const use = new KeyUse(
-    (ids) =>
-      new Promise((resolve, reject) => {
-        writes.push({ ids, end: (error) => (error ? reject(error) : resolve()) });
-      }),
-  );
-  use.offer(['a'], 1);
-  use.offer(['b'], 1);
-  writes[0]!.end();
+  const writes: PromiseWithResolvers<void>[] = [];
+  const ring = new KeyRing({
+    findKeys: async ([digest]) => [{ ...KEY, digest: digest! }],
+    environment: 'production',
+    clock: new KeyClock(),
+    recordUse: () => {
+      const write = Promise.withResolvers<void>();
+      writes.push(write);
+      return write.promise;
+    },
+  });
+  const counts: number[] = [];
+  const use = async () => {
+    await ring.lookUp([newSecret('production')]);
+    counts.push(writes.length);
+  };
+  await use();
+  await use();
+  writes[0]!.resolve();
   await new Promise(setImmediate);
-  use.offer(['b'], 2);
-  writes[1]!.end(new Error('locked'));
+  await use();
+  writes[1]!.reject(new Error('locked'));
   await new Promise(setImmediate);
-  use.offer(['c'], 3);
+  await use();
   now = 61_000;
-  use.offer(['d'], 4);
-  assert.deepEqual(
-    writes.map(({ ids }) => ids),
-    [['a'], ['b'], ['d']],
-  );
+  await use();
+  assert.deepEqual(counts, [1, 1, 2, 2, 3]);
 });
 
 test('at most 10,000 keys are remembered', async () => {
@@ -164,6 +181,7 @@ test('at most 10,000 keys are remembered', async () => {
       }),
     environment: 'production',
     clock: new KeyClock(),
+    recordUse,
   });
   await ring.lookUp(secrets.slice(0, 10_000));
   await ring.lookUp(secrets.slice(10_000));
@@ -189,6 +207,7 @@ test('of the keys that are rechecked those are valid that exist, and are neither
         .filter(({ digest }) => digests.includes(digest)),
     environment: 'production',
     clock: new KeyClock(() => now),
+    recordUse,
   });
   const expected = stored.filter(
     (_, index) => index % 5 !== 0 && !(index % 3 === 0 && index % 2 === 0),
@@ -205,6 +224,7 @@ test('the former secret of a key is valid until it ends, as the same key', async
     findKeys: async () => [rotated],
     environment: 'production',
     clock: new KeyClock(() => now),
+    recordUse,
   });
   const [former, present, other] = await ring.lookUp([a, b, unknown]);
   assert.deepEqual([former!.key!.id, former!.key!.expiresAt], [rotated.id, until]);

@@ -22,6 +22,7 @@ async function startServer(t: TestContext, handle: Handle) {
     findKeys: async () => [],
     environment: 'production',
     clock: new KeyClock(),
+    recordUse: async () => {},
   });
   const metrics = createMetrics({
     environment: 'production',

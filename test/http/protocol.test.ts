@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { errorResponse, REFUSALS } from '../../src/http/error-records.ts';
+import { REFUSALS } from '../../src/http/error-records.ts';
 import { IDLE_TIMEOUT_MS, KEEP_ALIVE_MS } from '../../src/http/limits.ts';
 import type { Exchange } from '../../src/http/request/exchange.ts';
-import { sendHead } from '../../src/http/request/reply.ts';
+import { refuse, sendHead } from '../../src/http/request/reply.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 import { startService } from './harness.ts';
 
@@ -182,12 +182,11 @@ test('requests are counted by operation and status', async (t) => {
 
 test('refusals that repeating resolves have Retry-After, and no others', () => {
   const isRetried = (refusal: (typeof REFUSALS)[number]) =>
-    errorResponse(refusal).headers.includes('retry-after');
+    refuse(refusal).headers.includes('retry-after');
   // Those of cancel_limit_reached and place_limit_reached depend on the key.
   assert.deepEqual(REFUSALS.filter(isRetried), [
-    'read_limit_reached',
-    ...['store_unavailable', 'list_not_read', 'too_many_tests'],
-    ...['too_many_streams', 'stream_limit_reached'],
+    ...['read_limit_reached', 'stream_limit_reached'],
+    ...['store_unavailable', 'too_many_tests', 'too_many_streams', 'list_not_read'],
   ]);
 });
 

@@ -2,7 +2,7 @@ import { parseInt64 } from '../../domain/order.ts';
 import { type Exchange, type Handle, inTime } from '../../http/request/exchange.ts';
 import { type ErrorReply, type Reply, refuse, sendReply } from '../../http/request/reply.ts';
 import type { Store } from '../../store/store.ts';
-import { preconditionsOf } from '../preconditions.ts';
+import { requiredRevision } from '../preconditions.ts';
 import { cancellation, limitReached, type Submit } from '../submit.ts';
 
 const CANCELLED: Reply = { status: 204, headers: [] };
@@ -20,11 +20,10 @@ async function cancelled(
   const id = parseInt64(exchange.parameters.orderId!);
   if (id === undefined) return refuse('invalid_order_id');
   const command = cancellation(exchange.apiKey!, id);
-  const reading = preconditionsOf(exchange.request, store, id);
-  const conditions = reading && (await inTime(exchange, () => reading));
-  if (conditions?.refusal !== undefined) return refuse(conditions.refusal);
+  const reading = requiredRevision(exchange.request, store, id);
+  const ifRevision = reading && (await inTime(exchange, () => reading));
   // Absent rather than undefined: each field of a command is copied to the writer's thread.
-  const asked = conditions === undefined ? command : { ...command, ...conditions };
+  const asked = ifRevision === undefined ? command : { ...command, ifRevision };
   const outcome = await submit(exchange, asked);
   if (typeof outcome === 'object') return limitReached(outcome.refusal, outcome.retryAt);
   switch (outcome) {

@@ -10,7 +10,7 @@ import {
 } from '../../domain/bulk.ts';
 import { NO_REVISION } from '../../domain/lifecycle.ts';
 import type { OrderId, OrderRecord } from '../../domain/order.ts';
-import { errorRecord, errorResponse, type RequestProblem } from '../../http/error-records.ts';
+import { ERROR_RECORDS, type RequestProblem } from '../../http/error-records.ts';
 import { isWeak, matchesIfMatch } from '../../http/request/conditional.ts';
 import { type ErrorReply, invalid, type Reply, refuse } from '../../http/request/reply.ts';
 import { orderEtag } from '../../records/etags.ts';
@@ -66,7 +66,6 @@ export async function changeInBulk<Name extends 'cancelOrders' | 'shipOrders'>(
           },
   };
   const outcome = await submitOneByOne(call, command);
-  const { type } = changes[0]!;
   switch (outcome.refusal) {
     case 'idempotency_key_reused':
       return refuse(outcome.refusal);
@@ -76,13 +75,12 @@ export async function changeInBulk<Name extends 'cancelOrders' | 'shipOrders'>(
       return invalid(outcome.refusal, problemsOf(changes, outcome.results));
     default: {
       const { results, isReplay, retryAt } = outcome;
-      const ids = orders.map(({ id }) => id);
       const headers = [
         ...(isReplay ? ['idempotent-replayed', 'true'] : []),
         ...(retryAt === undefined ? [] : ['retry-after', secondsUntil(retryAt)]),
       ];
-      const json = await resultsJson(store, { type, ids, results });
-      return { status: 200, headers: [...NOT_STORED, ...JSON_TYPE, ...headers], body: json };
+      const body = await resultsJson(store, changes, results);
+      return { status: 200, headers: [...NOT_STORED, ...JSON_TYPE, ...headers], body };
     }
   }
 }
@@ -116,10 +114,7 @@ async function revisionsOf(
 ): Promise<Map<OrderId, bigint>> {
   const withEtag = orders.filter(({ etag }) => etag !== undefined);
   if (withEtag.length === 0) return new Map();
-  const found = await recordsById(
-    store,
-    withEtag.map(({ id }) => id),
-  );
+  const found = await recordsOf(store, withEtag);
   return new Map(
     withEtag.map(({ id, etag }) => {
       const order = found.get(id);
@@ -129,11 +124,11 @@ async function revisionsOf(
   );
 }
 
-async function recordsById(
+async function recordsOf(
   store: Store,
-  ids: readonly OrderId[],
+  orders: readonly Pick<OrderRecord, 'id'>[],
 ): Promise<Map<OrderId, OrderRecord>> {
-  const records = await store.orders(ids);
+  const records = await store.orders(orders.map(({ id }) => id));
   return new Map(records.map((each) => [each.id, each]));
 }
 
@@ -145,31 +140,25 @@ function problemsOf(
   return results.flatMap((result, index) => {
     if (isDone(result)) return [];
     const { type, id } = changes[index]!;
-    const { code, message } = errorRecord(refusalOf(type, result));
+    const { code, message } = ERROR_RECORDS[refusalOf(type, result)];
     return [{ pointer: `/orders/${index}`, id, code, detail: message }];
   });
 }
 
 async function resultsJson(
   store: Store,
-  changed: {
-    readonly type: ChangeCommand['type'];
-    readonly ids: readonly OrderId[];
-    readonly results: readonly ChangeResult[];
-  },
+  changes: readonly ChangeCommand[],
+  results: readonly ChangeResult[],
 ): Promise<Json<ChangeResults>> {
-  const { type, ids, results } = changed;
   // The orders are still as the command left them: an order that is not pending never changes again.
-  const found = await recordsById(
-    store,
-    ids.filter((_, index) => isDone(results[index]!)),
-  );
-  const items = ids.map((id, index) => {
+  const done = changes.filter((_, index) => isDone(results[index]!));
+  const found = await recordsOf(store, done);
+  const items = changes.map(({ type, id }, index) => {
     const order = found.get(id);
     return order === undefined
-      ? `{"id":${id},"error":${errorResponse(refusalOf(type, results[index]!)).body}}`
+      ? `{"id":${id},"error":${refuse(refusalOf(type, results[index]!)).body}}`
       : `{"id":${id},"order":${orderRecordJson(order)}}`;
   });
-  const failed = ids.length - found.size;
+  const failed = changes.length - found.size;
   return `{"failed":${failed},"results":[${items.join()}]}` as Json<ChangeResults>;
 }

@@ -6,7 +6,7 @@ import { orderEtag } from '../../records/etags.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
 import { orderWithHistory } from '../../store/store.ts';
 import type { Call, Services } from '../operation.ts';
-import { expectStrong, preconditionsOf } from '../preconditions.ts';
+import { expectStrong, requiredRevision } from '../preconditions.ts';
 import { limitReached } from '../submit.ts';
 import { changedReply } from './replies.ts';
 
@@ -20,10 +20,9 @@ export async function changeOrder(
   const { store, submit } = services;
   const { id } = command;
   expectStrong(request);
-  const reading = preconditionsOf(request, store, id);
-  const conditions = reading && (await reading);
-  if (conditions?.refusal !== undefined) return refuse(conditions.refusal);
-  const outcome = await submit(call, { ...command, ifRevision: conditions?.ifRevision });
+  const reading = requiredRevision(request, store, id);
+  const ifRevision = reading && (await reading);
+  const outcome = await submit(call, { ...command, ifRevision });
   if (typeof outcome === 'object') return limitReached(outcome.refusal, outcome.retryAt);
   if (outcome === 'cancelled' || outcome === 'shipped') {
     // The order is still as the command left it: an order that is not pending never changes again.

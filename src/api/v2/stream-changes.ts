@@ -1,7 +1,7 @@
 import type { Operations } from '../../../protocol/generated/operations.ts';
 import { parsePosition } from '../../../protocol/history.ts';
 import { headerCount } from '../../http/connection/well-formed.ts';
-import { invalid, refuse, sendReply } from '../../http/request/reply.ts';
+import { invalid, Refused, refuse } from '../../http/request/reply.ts';
 import { parseFeedStart } from '../../store/feed.ts';
 import type { Operation } from '../operation.ts';
 import { feedFilterOf } from './list-changes.ts';
@@ -18,10 +18,8 @@ export const streamChanges: Operation = {
     contract.validated<Parameters>('streamChanges', async (exchange, { parameters }) => {
       const { request } = exchange;
       if (headerCount(request, 'last-event-id') > 1) {
-        const detail = 'must be sent once';
-        const problem = { parameter: 'Last-Event-ID', detail };
-        sendReply(exchange, invalid('parameter_invalid', [problem]));
-        return;
+        const problem = { parameter: 'Last-Event-ID', detail: 'must be sent once' };
+        throw new Refused(invalid('parameter_invalid', [problem]));
       }
       const start = parseFeedStart(parameters.after ?? 'start');
       const lastEventId = request.headers['last-event-id'];
@@ -29,8 +27,7 @@ export const streamChanges: Operation = {
         lastEventId === undefined || lastEventId === ''
           ? start
           : parsePosition(String(lastEventId));
-      if (start === undefined || after === undefined) {
-        sendReply(exchange, refuse('cursor_invalid'));
-      } else await streams.open(exchange, after, feedFilterOf(parameters));
+      if (start === undefined || after === undefined) throw new Refused(refuse('cursor_invalid'));
+      await streams.open(exchange, after, feedFilterOf(parameters));
     }),
 };

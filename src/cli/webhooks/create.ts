@@ -3,7 +3,7 @@ import { EVENT_TYPES, type OrderEventType } from '../../domain/lifecycle.ts';
 import { parseInt64 } from '../../domain/order.ts';
 import { MAX_PETS, newWebhook } from '../../domain/webhook.ts';
 import { urlProblem } from '../../feed/deliveries/addresses.ts';
-import { keyForNewIn, secretOf } from '../../feed/deliveries/webhook-key.ts';
+import { keyForNew, secretOf } from '../../feed/deliveries/webhook-key.ts';
 import { actionOf } from '../../store/audit.ts';
 import {
   applyRecorded,
@@ -61,7 +61,7 @@ async function create(url: string, flags: CreateFlags): Promise<void> {
   if ((flags.pet?.length ?? 0) > MAX_PETS) throw new UsageError(`--pet: at most ${MAX_PETS} pets`);
   await withStore(flags, 'write', async (store) => {
     const position = await positionAt(store, '--after', flags.after);
-    const key = keyForNewIn(keyFile)(await store.webhooks());
+    const key = keyForNew(keyFile, await store.webhooks());
     if (key === undefined) {
       throw new CommandFailed(
         keyFile === undefined

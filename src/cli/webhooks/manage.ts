@@ -8,12 +8,7 @@ import {
   webhookState,
 } from '../../domain/webhook.ts';
 import { sendTest } from '../../feed/deliveries/test-delivery.ts';
-import {
-  keyOfIn,
-  ROTATION_MS,
-  readWebhookKey,
-  secretOf,
-} from '../../feed/deliveries/webhook-key.ts';
+import { keyOf, ROTATION_MS, readWebhookKey, secretOf } from '../../feed/deliveries/webhook-key.ts';
 import { actionOf } from '../../store/audit.ts';
 import { parseFeedStart, startPosition } from '../../store/feed.ts';
 import type { Store } from '../../store/store.ts';
@@ -137,7 +132,7 @@ async function test(id: string, flags: DatabaseFlags): Promise<void> {
   const { keyFile, allowed } = databaseConfig(flags).webhooks;
   const { accepted, status, problem, ms } = await withStore(flags, 'read', async (store) => {
     const webhook = await webhookOf(store, id);
-    const key = keyOfIn(keyFile)(webhook);
+    const key = keyOf(keyFile, webhook);
     if (key === undefined) {
       throw new CommandFailed('the webhook key of the service is missing, or another one');
     }

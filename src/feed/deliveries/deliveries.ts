@@ -237,27 +237,16 @@ export class Deliveries {
     const before = endpoint.webhook;
     const state = stateAfter(before, { to: page.position, answer, sentAt, now: Date.now() });
     advance(endpoint, state);
-    this.#report(id, { before, state, answer });
+    this.#report(before, state, answer);
     return isAccepted(answer);
   }
 
-  #report(
-    id: string,
-    {
-      before,
-      state,
-      answer,
-    }: {
-      readonly before: DeliveryState;
-      readonly state: DeliveryState;
-      readonly answer: EndpointAnswer;
-    },
-  ): void {
+  #report(before: Webhook, state: DeliveryState, answer: EndpointAnswer): void {
     const { logger, onDelivery } = this.#parts;
     const { status, problem } = answer;
     if (isAccepted(answer)) onDelivery('accepted');
     else onDelivery(status === undefined ? 'failed' : 'refused');
-    const details = { webhook: id, status, problem };
+    const details = { webhook: before.id, status, problem };
     const reason = state.pauseReason;
     if (reason === 'failed' || reason === 'gone') logger.error(details, PAUSED[reason]);
     else if (state.failures === 1) logger.warn(details, 'a webhook was not accepted');

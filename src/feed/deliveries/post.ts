@@ -30,7 +30,7 @@ export function isAccepted({ status }: EndpointAnswer): boolean {
 }
 
 /** A request to an endpoint. */
-export interface Post {
+interface Post {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

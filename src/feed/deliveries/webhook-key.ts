@@ -1,15 +1,5 @@
 import { createHmac, hkdfSync, randomBytes } from 'node:crypto';
-import {
-  chownSync,
-  closeSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { chownSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import {
   SECRET_PREFIX,
@@ -18,6 +8,7 @@ import {
   signedText,
 } from '../../../protocol/webhook-signature.ts';
 import type { Webhook } from '../../domain/webhook.ts';
+import { syncToDisk } from '../../store/sqlite/database/connection.ts';
 
 /** Length of the service's webhook key, and of the secrets of webhooks, in bytes. */
 export const KEY_BYTES = 32;
@@ -60,17 +51,18 @@ export function readWebhookKey({ path }: Pick<WebhookKeyFile, 'path'>): WebhookK
 }
 
 /** Makes the file with a new key, unless another process was faster, and returns the key in it. @throws WebhookKeyUnusable */
-export function makeWebhookKey(file: WebhookKeyFile & { readonly madeFor: string }): WebhookKey {
-  const { path, madeFor } = file;
+function makeWebhookKey(path: string, madeFor: string): WebhookKey {
   // Written under another name first, so that no process reads half a file.
   const own = `${path}.${randomBytes(4).toString('hex')}`;
   try {
-    writeNewKey(own);
+    const text = `${randomBytes(KEY_BYTES).toString('base64')}\n`;
+    writeFileSync(own, text, { flag: 'wx', mode: 0o600, flush: true });
     const { uid, gid } = statSync(madeFor);
     if (process.getuid?.() === 0) chownSync(own, uid, gid);
     // A link does not replace a file, as a rename does. Some network and FAT file systems have no hard links.
     linkSync(own, path);
-    makeEntryDurable(path);
+    // Without it, a power cut could lose the file and keep the webhooks whose secrets derive from it. Windows does not open folders.
+    if (process.platform !== 'win32') syncToDisk(dirname(path));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
       throw new WebhookKeyUnusable(
@@ -81,58 +73,40 @@ export function makeWebhookKey(file: WebhookKeyFile & { readonly madeFor: string
   } finally {
     rmSync(own, { force: true });
   }
-  return readWebhookKey(file)!;
+  return readWebhookKey({ path })!;
 }
 
-function writeNewKey(path: string): void {
-  const descriptor = openSync(path, 'wx', 0o600);
-  try {
-    writeSync(descriptor, `${randomBytes(KEY_BYTES).toString('base64')}\n`);
-    fsyncSync(descriptor);
-  } finally {
-    closeSync(descriptor);
+/**
+ * Returns the key for a new webhook, and makes it for the first one; undefined if webhooks cannot be used.
+ * @param file undefined if none is set
+ * @throws WebhookKeyUnusable
+ */
+export function keyForNew(
+  file: WebhookKeyFile | undefined,
+  others: readonly Webhook[],
+): WebhookKey | undefined {
+  if (file === undefined) return undefined;
+  const { path, madeFor } = file;
+  const key = readWebhookKey(file);
+  if (others.length === 0 && key === undefined && madeFor !== undefined) {
+    return makeWebhookKey(path, madeFor);
   }
+  // A key that differs from the key of all other webhooks is most likely a mistake in the settings of this node.
+  const isKnown = others.length === 0 || others.some(({ keyName }) => keyName === key?.name);
+  return isKnown ? key : undefined;
 }
 
-/** Without it, a power cut could lose the file and keep the webhooks whose secrets derive from it. */
-function makeEntryDurable(path: string): void {
-  // Windows does not open folders.
-  if (process.platform === 'win32') return;
-  const folder = openSync(dirname(path), 'r');
-  try {
-    fsyncSync(folder);
-  } finally {
-    closeSync(folder);
-  }
-}
-
-/** Returns the key for a new webhook, and makes it for the first one; undefined if webhooks cannot be used. @throws WebhookKeyUnusable */
-export type KeyForNew = (others: readonly Webhook[]) => WebhookKey | undefined;
-
-/** Returns the key of a webhook; undefined if this node has another key or none. @throws WebhookKeyUnusable */
-export type KeyOf = (webhook: Webhook) => WebhookKey | undefined;
-
-/** @param file undefined if none is set */
-export function keyForNewIn(file: WebhookKeyFile | undefined): KeyForNew {
-  return (others) => {
-    if (file === undefined) return undefined;
-    const { path, madeFor } = file;
-    const key = readWebhookKey(file);
-    if (others.length === 0 && key === undefined && madeFor !== undefined) {
-      return makeWebhookKey({ path, madeFor });
-    }
-    // A key that differs from the key of all other webhooks is most likely a mistake in the settings of this node.
-    const isKnown = others.length === 0 || others.some(({ keyName }) => keyName === key?.name);
-    return isKnown ? key : undefined;
-  };
-}
-
-/** @param file undefined if none is set */
-export function keyOfIn(file: WebhookKeyFile | undefined): KeyOf {
-  return ({ keyName }) => {
-    const key = file && readWebhookKey(file);
-    return key?.name === keyName ? key : undefined;
-  };
+/**
+ * Returns the key of a webhook; undefined if this node has another key or none.
+ * @param file undefined if none is set
+ * @throws WebhookKeyUnusable
+ */
+export function keyOf(
+  file: WebhookKeyFile | undefined,
+  { keyName }: Webhook,
+): WebhookKey | undefined {
+  const key = file && readWebhookKey(file);
+  return key?.name === keyName ? key : undefined;
 }
 
 function nameOf(key: Uint8Array): string {

@@ -44,11 +44,8 @@ export class Contract {
 
   /** Returns a version of the contract, which is parsed once per process. */
   static load(version: Version): Contract {
-    let contract = LOADED.get(version);
-    if (contract === undefined) {
-      contract = new Contract(version);
-      LOADED.set(version, contract);
-    }
+    const contract = LOADED.get(version) ?? new Contract(version);
+    LOADED.set(version, contract);
     return contract;
   }
 

@@ -48,8 +48,7 @@ export function validated<Parameters, Body = undefined>(
       const isEmpty = requestBody?.required !== true && exchange.body.length === 0;
       const isExpected = validateBody !== undefined && !isEmpty;
       if (isExpected && !isPlainJson(exchange.request, mediaTypes)) {
-        sendReply(exchange, refuseMediaType(exchange.request.method, mediaTypes));
-        return;
+        return sendReply(exchange, refuseMediaType(exchange.request.method, mediaTypes));
       }
       const found = readParameters(exchange.parameters, exchange.query);
       const body: Validated<Body> =
@@ -60,10 +59,7 @@ export function validated<Parameters, Body = undefined>(
         return handle(exchange, { parameters: found.value, body: body.value });
       }
       const own = found.problems?.map(({ parameter }) => codes.get(parameter!)).find(isErrorCode);
-      if (own !== undefined) {
-        sendReply(exchange, refuse(own));
-        return;
-      }
+      if (own !== undefined) return sendReply(exchange, refuse(own));
       const code = found.problems === undefined ? 'body_invalid' : 'parameter_invalid';
       const problems = [...(found.problems ?? []), ...(body.problems ?? [])];
       sendReply(exchange, invalid(code, problems));

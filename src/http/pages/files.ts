@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { asset } from '../../assets.ts';
 import type { HeaderList } from '../error-records.ts';
 import { addFixed, addRedirect, type FixedFile } from '../request/fixed-response.ts';
@@ -52,7 +52,5 @@ const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="
 
 /** Returns a digest of files, for their paths. */
 export function filesDigest(texts: readonly string[]): string {
-  const hash = createHash('sha256');
-  for (const text of texts) hash.update(text);
-  return hash.digest('base64url').slice(0, 12);
+  return hash('sha256', texts.join(''), 'base64url').slice(0, 12);
 }

@@ -1,8 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import { isAllowed } from '../../domain/api-key.ts';
 import { GroupCommit } from '../../store/group-commit.ts';
 import { headerCount } from '../connection/well-formed.ts';
-import type { ErrorCode } from '../error-records.ts';
 import type { ErrorHandler } from './error-handler.ts';
 import { type Exchange, inTime } from './exchange.ts';
 import type { Authentication, KeyRing } from './key-ring.ts';
@@ -23,51 +21,29 @@ export function authentication(keyRing: KeyRing, fail: ErrorHandler): Authentica
   // Lookups are gathered like commands: at most one is in flight, however many keys are not cached.
   const lookUps = new GroupCommit((secrets: readonly string[]) => keyRing.lookUp(secrets));
   return (exchange, next) => {
-    if (exchange.route.isPublic) {
-      next(exchange);
-      return;
-    }
-    const { secret, problem } = bearerToken(exchange.request);
-    if (secret === undefined) {
-      sendError(exchange, problem);
-      return;
+    const { route, request } = exchange;
+    if (route.isPublic) return next(exchange);
+    const { authorization = '' } = request.headers;
+    if (authorization === '') return sendError(exchange, 'api_key_missing');
+    const secret = BEARER.exec(authorization)?.[1];
+    // Node keeps the first of several Authorization headers; a proxy may have used the last.
+    if (secret === undefined || headerCount(request, 'authorization') > 1) {
+      return sendError(exchange, 'api_key_malformed');
     }
     const admit = ({ key, refusal, keyId = key?.id }: Authentication) => {
       exchange.keyId = keyId;
-      if (key === undefined) {
-        sendError(exchange, refusal);
-        return;
-      }
+      if (key === undefined) return sendError(exchange, refusal);
       exchange.apiKey = key;
-      const { scope } = exchange.route;
+      const { scope } = route;
       if (scope !== undefined && !isAllowed(key, scope)) {
-        sendReply(exchange, refuseScope(scope));
-        return;
+        return sendReply(exchange, refuseScope(scope));
       }
       next(exchange);
     };
     const known = keyRing.recall(secret);
-    if (known !== undefined) {
-      admit(known);
-      return;
-    }
+    if (known !== undefined) return admit(known);
     inTime(exchange, () => lookUps.submit(secret))
       .then(admit)
       .catch((error) => fail(error, exchange));
   };
-}
-
-type BearerToken =
-  | { readonly secret: string; readonly problem?: undefined }
-  | { readonly secret?: undefined; readonly problem: ErrorCode };
-
-function bearerToken(request: IncomingMessage): BearerToken {
-  const { authorization } = request.headers;
-  if (authorization === undefined || authorization === '') return { problem: 'api_key_missing' };
-  const secret = BEARER.exec(authorization)?.[1];
-  // Node keeps the first of several Authorization headers; a proxy may have used the last.
-  if (secret === undefined || headerCount(request, 'authorization') > 1) {
-    return { problem: 'api_key_malformed' };
-  }
-  return { secret };
 }

@@ -10,61 +10,46 @@ const REQUEST_HEADERS =
 /** How long a browser may cache the response to a preflight request. */
 const MAX_AGE_S = 600;
 
-/** The CORS protocol (https://fetch.spec.whatwg.org/#http-cors-protocol) for scripts of some origins. */
-export interface Cors {
-  /** Returns the headers of every response to a request. */
-  readonly headersFor: (request: Pick<IncomingMessage, 'headers'>) => HeaderList;
-  /** Returns the headers of the answer to a preflight request; undefined for any other request. */
-  readonly preflight: (request: IncomingMessage) => HeaderList | undefined;
-}
+/** The CORS protocol (https://fetch.spec.whatwg.org/#http-cors-protocol) for scripts of some origins, which can change while the service runs. */
+export class Cors {
+  #origins: readonly string[];
 
-/** The CORS protocol for origins that can change while the service runs. */
-export class LiveCors implements Cors {
-  #current: Cors;
-
-  /** @param origins see `corsFor` */
+  /** @param origins such as https://shop.example, or "*" for all; without any, no script may read responses */
   constructor(origins: readonly string[]) {
-    this.#current = corsFor(origins);
+    this.#origins = origins;
   }
 
   allow(origins: readonly string[]): void {
-    this.#current = corsFor(origins);
+    this.#origins = origins;
   }
 
-  headersFor(request: Pick<IncomingMessage, 'headers'>): HeaderList {
-    return this.#current.headersFor(request);
+  /** Returns the headers of every response to a request. */
+  headersFor({ headers: { origin } }: Pick<IncomingMessage, 'headers'>): HeaderList {
+    if (this.#origins.length === 0) return [];
+    const exposed = ['access-control-expose-headers', EXPOSED];
+    // All responses have the headers, even without Origin, since a cache may return them to any origin.
+    if (this.#origins.includes('*')) return ['access-control-allow-origin', '*', ...exposed];
+    // Responses depend on the origin, so all of them need Vary, for caches.
+    if (!isPermitted(origin, this.#origins)) return ['vary', 'Origin'];
+    return ['vary', 'Origin', 'access-control-allow-origin', origin, ...exposed];
   }
 
-  preflight(request: IncomingMessage): HeaderList | undefined {
-    return this.#current.preflight(request);
+  /** Returns the headers of the answer to a preflight request; undefined for any other request. */
+  preflight({ method, headers }: IncomingMessage): HeaderList | undefined {
+    const isPreflight = headers['access-control-request-method'] !== undefined;
+    if (method !== 'OPTIONS' || !isPreflight) return undefined;
+    if (!isPermitted(headers.origin, this.#origins)) return undefined;
+    return [
+      ...['access-control-allow-methods', METHODS],
+      ...['access-control-allow-headers', REQUEST_HEADERS],
+      ...['access-control-max-age', String(MAX_AGE_S)],
+    ];
   }
 }
 
-/** @param origins such as https://shop.example, or "*" for all; without any, no script may read responses */
-export function corsFor(origins: readonly string[]): Cors {
+function isPermitted(origin: string | undefined, origins: readonly string[]): origin is string {
   const isForAll = origins.includes('*');
-  const allowed = (origin: string | undefined) =>
-    origin !== undefined && (isForAll || origins.includes(origin));
-  // If responses depend on the origin, all of them need Vary, for caches.
-  const vary = origins.length === 0 || isForAll ? [] : ['vary', 'Origin'];
-  // With "*", all responses have the headers, even without Origin, since a cache may return them to any origin.
-  const headersFor: Cors['headersFor'] = ({ headers: { origin } }) => {
-    if (!isForAll && !allowed(origin)) return vary;
-    const allowOrigin = ['access-control-allow-origin', isForAll ? '*' : origin!];
-    return [...vary, ...allowOrigin, 'access-control-expose-headers', EXPOSED];
-  };
-  return {
-    headersFor,
-    preflight: ({ method, headers }) => {
-      const isPreflight = headers['access-control-request-method'] !== undefined;
-      if (method !== 'OPTIONS' || !isPreflight || !allowed(headers.origin)) return undefined;
-      return [
-        ...['access-control-allow-methods', METHODS],
-        ...['access-control-allow-headers', REQUEST_HEADERS],
-        ...['access-control-max-age', String(MAX_AGE_S)],
-      ];
-    },
-  };
+  return origin !== undefined && (isForAll || origins.includes(origin));
 }
 
 /** Joins the headers of a response with those of `headersFor`; both can have Vary. */

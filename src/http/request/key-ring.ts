@@ -7,26 +7,23 @@ import {
   keyStatus,
   secretDigest,
 } from '../../domain/api-key.ts';
+import type { ErrorCode } from '../error-records.ts';
 
 /** How long a key is cached without reading the store again; a revocation takes effect within this time. */
 const TRUST_MS = 500;
 /** Resolution of a key's last use; limits recording it to one write per hour. */
 const USE_RECORDED_EVERY_MS = 3_600_000;
+/** Pause after a use could not be recorded. */
+const RETRY_AFTER_MS = 60_000;
 /** Keys that `recheck` reads in one call; on SQLite that blocks the event loop for about a millisecond. */
 const KEYS_AT_A_TIME = 200;
 /** Maximum number of cached keys; when it is reached, the cache is cleared. */
 const MAX_REMEMBERED = 10_000;
 
-type KeyRefusal =
-  | 'api_key_invalid'
-  | 'api_key_expired'
-  | 'api_key_revoked'
-  | 'api_key_wrong_environment';
-
 export type Authentication =
   | { readonly key: ApiKey; readonly refusal?: undefined; readonly keyId?: undefined }
   /** `keyId` is present if the refused key is known. */
-  | { readonly key?: undefined; readonly refusal: KeyRefusal; readonly keyId?: string | undefined };
+  | { readonly key?: undefined; readonly refusal: ErrorCode; readonly keyId?: string | undefined };
 
 interface KeyRingParts {
   /** Returns the existing keys with secrets of these digests, in any order. */
@@ -34,8 +31,8 @@ interface KeyRingParts {
   readonly environment: Environment;
   /** The clock that keys expire by. */
   readonly clock: KeyClock;
-  /** Called with valid keys that were looked up and whose last use was not recorded within the past hour. */
-  readonly onUse?: (keyIds: readonly string[], at: number) => void;
+  /** Records when valid keys were used that were looked up, and whose last use was not recorded within the past hour. */
+  readonly recordUse: (keyIds: readonly string[], at: number) => Promise<unknown>;
 }
 
 /**
@@ -46,6 +43,9 @@ export class KeyRing {
   readonly #parts: KeyRingParts;
   /** By secret. A Map compares seeded hashes first, so timing reveals nothing about a secret. */
   readonly #remembered = new Map<string, { readonly key: ApiKey; readonly until: number }>();
+  #isRecording = false;
+  /** No use is recorded before, in the time of performance.now(). */
+  #recordsFrom = 0;
 
   constructor(parts: KeyRingParts) {
     this.#parts = parts;
@@ -82,7 +82,7 @@ export class KeyRing {
       const known = key && this.#authentication(key);
       found.set(secret, known ?? { refusal: 'api_key_invalid' });
     }
-    this.#reportUse(found.values());
+    this.#recordUse(found.values());
     return secrets.map((secret) => found.get(secret)!);
   }
 
@@ -109,12 +109,23 @@ export class KeyRing {
     return standing === 'valid' ? { key } : { refusal: `api_key_${standing}`, keyId: key.id };
   }
 
-  #reportUse(found: Iterable<Authentication>): void {
+  /** At most one write is active and none is queued: a use that is not recorded is found again at the next lookup of the key. */
+  #recordUse(found: Iterable<Authentication>): void {
+    if (this.#isRecording || performance.now() < this.#recordsFrom) return;
     const now = Date.now();
     const ids = [...found].flatMap(({ key }) =>
       key !== undefined && (key.lastUsedAt ?? 0) <= now - USE_RECORDED_EVERY_MS ? key.id : [],
     );
-    if (ids.length > 0) this.#parts.onUse?.(ids, now);
+    if (ids.length === 0) return;
+    this.#isRecording = true;
+    this.#parts
+      .recordUse(ids, now)
+      .catch(() => {
+        this.#recordsFrom = performance.now() + RETRY_AFTER_MS;
+      })
+      .finally(() => {
+        this.#isRecording = false;
+      });
   }
 
   #remember(secret: string, key: ApiKey, until: number): void {
@@ -138,34 +149,4 @@ function keysBySecret(keys: readonly ApiKey[]): (digest: Uint8Array) => ApiKey |
 
 function nameOf(digest: Uint8Array): string {
   return Buffer.from(digest).toString('latin1');
-}
-
-/** Pause after a failed attempt. */
-const RETRY_AFTER_MS = 60_000;
-
-/**
- * Records when keys were last used. At most one write is active and none is queued: a use that is not recorded is
- * offered again at the next lookup of the key.
- */
-export class KeyUse {
-  readonly #record: (keyIds: readonly string[], at: number) => Promise<void>;
-  #isRecording = false;
-  /** In the time of performance.now(). */
-  #notBefore = 0;
-
-  constructor(record: (keyIds: readonly string[], at: number) => Promise<void>) {
-    this.#record = record;
-  }
-
-  offer(keyIds: readonly string[], at: number): void {
-    if (this.#isRecording || performance.now() < this.#notBefore) return;
-    this.#isRecording = true;
-    this.#record(keyIds, at)
-      .catch(() => {
-        this.#notBefore = performance.now() + RETRY_AFTER_MS;
-      })
-      .finally(() => {
-        this.#isRecording = false;
-      });
-  }
 }

@@ -33,17 +33,11 @@ export function pipeline(
     else authenticate(exchange, awaitBody);
   };
 
-  const awaitBody = (exchange: Exchange): void => {
-    if (!hasBody(exchange.request)) {
-      dispatch(exchange, fail);
-      return;
-    }
+  const awaitBody = (exchange: Exchange) => {
+    if (!hasBody(exchange.request)) return dispatch(exchange, fail);
     bodies.read(exchange.request, exchange.route.maxBodyBytes, (body, problem) =>
       attempt(exchange, () => {
-        if (problem !== undefined) {
-          sendErrorAndClose(exchange, problem);
-          return;
-        }
+        if (problem !== undefined) return sendErrorAndClose(exchange, problem);
         exchange.allowTime();
         exchange.body = body;
         // The key may have been revoked while the body arrived.

@@ -1,15 +1,11 @@
 import type { IncomingMessage } from 'node:http';
-import type { Json } from '../../../protocol/exact-json.ts';
+import { type Json, toJson } from '../../../protocol/exact-json.ts';
 import {
-  type ErrorResponse,
-  errorResponse,
-  explainedResponse,
+  ERROR_RECORDS,
   type HeaderList,
-  orderResponse,
-  problemsResponse,
+  REFUSALS,
   type Refusal,
   type RequestProblem,
-  scopeChallenge,
 } from '../error-records.ts';
 import { KEEP_ALIVE_MS, MAX_PROBLEMS } from '../limits.ts';
 import { withCors } from './cors.ts';
@@ -25,14 +21,62 @@ export interface Reply<Answer = unknown> {
   readonly refusal?: undefined;
 }
 
-/** An Error record that is sent. */
-export interface ErrorReply extends ErrorResponse {
+/** A serialized Error record that is sent. */
+export interface ErrorReply {
   readonly refusal: Refusal;
+  readonly status: number;
+  readonly headers: HeaderList;
+  /** JSON. Only a record with problems has characters beyond ASCII, since these repeat names of the request. */
+  readonly body: string;
+}
+
+const REALM = 'Bearer realm="store-orders"';
+
+/** Returns the WWW-Authenticate challenge of a 401. RFC 6750, section 3: no error code if no credentials were sent. */
+function challenge(refusal: Refusal): string {
+  if (refusal === 'api_key_missing') return REALM;
+  const error = refusal === 'api_key_malformed' ? 'invalid_request' : 'invalid_token';
+  const description = ERROR_RECORDS[refusal].message.replaceAll('"', "'");
+  return `${REALM}, error="${error}", error_description="${description}"`;
+}
+
+/** Limits of a key that are soon free again. */
+const LIMITED_PER_NODE: readonly Refusal[] = ['read_limit_reached', 'stream_limit_reached'];
+
+/** Returns the Retry-After of a refusal, in seconds; undefined without one. */
+function retryAfterOf(refusal: Refusal): string | undefined {
+  // A repetition is useless until the operators have set the service up.
+  if (refusal === 'webhooks_unavailable') return undefined;
+  const isTransient = ERROR_RECORDS[refusal].status === 503 || LIMITED_PER_NODE.includes(refusal);
+  return isTransient ? '1' : undefined;
+}
+
+function errorReply(
+  refusal: Refusal,
+  body: string = toJson(ERROR_RECORDS[refusal]),
+  { caching = 'no-store', retryAfter = retryAfterOf(refusal) } = {},
+): ErrorReply {
+  const { status } = ERROR_RECORDS[refusal];
+  const length = String(Buffer.byteLength(body));
+  const headers = ['content-type', 'application/json', 'content-length', length];
+  headers.push('cache-control', caching);
+  if (retryAfter !== undefined) headers.push('retry-after', retryAfter);
+  if (status === 401) headers.push('www-authenticate', challenge(refusal));
+  return { refusal, status, headers, body };
+}
+
+/** Precomputed, so that refusing a request costs no more than serving it. */
+const GENERAL = Object.fromEntries(
+  REFUSALS.map((refusal) => [refusal, errorReply(refusal)]),
+) as Readonly<Record<Refusal, ErrorReply>>;
+
+function withHeaders(reply: ErrorReply, more: HeaderList): ErrorReply {
+  return { ...reply, headers: [...reply.headers, ...more] };
 }
 
 /** Refuses a request. @param headers in addition to those of the record */
-export function refuse(refusal: Refusal, headers: HeaderList = []): ErrorReply {
-  return errorReply(refusal, errorResponse(refusal), headers);
+export function refuse(refusal: Refusal, headers?: HeaderList): ErrorReply {
+  return headers === undefined ? GENERAL[refusal] : withHeaders(GENERAL[refusal], headers);
 }
 
 /** Refuses invalid input, with its problems up to MAX_PROBLEMS. */
@@ -40,23 +84,34 @@ export function invalid(
   refusal: 'parameter_invalid' | 'body_invalid' | 'orders_not_changed',
   problems: readonly RequestProblem[],
 ): ErrorReply {
-  return errorReply(refusal, problemsResponse(refusal, problems.slice(0, MAX_PROBLEMS)), []);
+  const errors = problems.slice(0, MAX_PROBLEMS);
+  return errorReply(refusal, toJson({ ...ERROR_RECORDS[refusal], errors }));
 }
 
 /** Refuses a change of an order that is shown. @param order JSON */
 export function refuseWithOrder(refusal: Refusal, order: string, headers: HeaderList): ErrorReply {
-  return errorReply(refusal, orderResponse(refusal, order), headers);
+  const body = `${JSON.stringify(ERROR_RECORDS[refusal]).slice(0, -1)},"order":${order}}`;
+  // The response has the ETag of the order, which a proxy that compresses would change.
+  return withHeaders(errorReply(refusal, body, { caching: 'no-store, no-transform' }), headers);
+}
+
+/** Returns an Error record with a sentence after its message. */
+function explained(refusal: Refusal, more: string): string {
+  const record = ERROR_RECORDS[refusal];
+  return toJson({ ...record, message: `${record.message} ${more}` });
 }
 
 /** Refuses a request for a list that is being read. @param progress a sentence for people @param retryAfter in seconds */
 export function refuseNotRead(progress: string, retryAfter: number): ErrorReply {
-  return errorReply('list_not_read', explainedResponse('list_not_read', progress, retryAfter), []);
+  const body = explained('list_not_read', progress);
+  return errorReply('list_not_read', body, { retryAfter: String(retryAfter) });
 }
 
-/** Refuses a request whose API key does not have the scope. */
+/** Refuses a request whose API key does not have the scope. RFC 6750, section 3, has the challenge. */
 export function refuseScope(scope: string): ErrorReply {
-  const response = explainedResponse('scope_missing', `It needs ${scope}.`);
-  return errorReply('scope_missing', response, scopeChallenge(scope));
+  const reply = errorReply('scope_missing', explained('scope_missing', `It needs ${scope}.`));
+  const challenge = `${REALM}, error="insufficient_scope", scope="${scope}"`;
+  return withHeaders(reply, ['www-authenticate', challenge]);
 }
 
 /**
@@ -64,30 +119,14 @@ export function refuseScope(scope: string): ErrorReply {
  * @param taken the media types of the operation, application/json first
  */
 export function refuseMediaType(method: string | undefined, taken: readonly string[]): ErrorReply {
-  const [, ...others] = taken;
-  const response =
-    others.length === 0
-      ? errorResponse('unsupported_media_type')
-      : explainedResponse('unsupported_media_type', `It can also be ${others.join(', ')}.`);
+  const refusal = 'unsupported_media_type';
+  const others = taken.slice(1).join(', ');
+  const body = others === '' ? undefined : explained(refusal, `It can also be ${others}.`);
   const types = taken.join(', ');
-  return errorReply('unsupported_media_type', response, [
+  return withHeaders(errorReply(refusal, body), [
     ...['accept', types, 'accept-encoding', 'identity'],
     ...(method === 'PATCH' ? ['accept-patch', types] : []),
   ]);
-}
-
-function errorReply(
-  refusal: Refusal,
-  { status, headers, code, body }: ErrorResponse,
-  more: HeaderList,
-): ErrorReply {
-  return {
-    refusal,
-    status,
-    code,
-    body,
-    headers: more.length === 0 ? headers : [...headers, ...more],
-  };
 }
 
 /** Thrown by the steps of an operation that find a reason to refuse the request. */

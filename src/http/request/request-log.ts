@@ -6,7 +6,7 @@ import { rounded } from '../../telemetry/logger.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { parseTraceparent, type Traces } from '../../telemetry/traces.ts';
 import { whenClosed } from '../connection/lingering-close.ts';
-import { errorResponse } from '../error-records.ts';
+import { ERROR_RECORDS } from '../error-records.ts';
 import type { Exchange } from './exchange.ts';
 
 /** Maximum characters of a path, and of X-Forwarded-For, that are logged. */
@@ -34,7 +34,7 @@ function logRequest(logger: Logger, exchange: Exchange, ms: number): void {
   const level = response.statusCode >= 500 ? 'warn' : 'info';
   if (!logger.isLevelEnabled(level)) return;
   if (exchange.apiKey === undefined && !mayLogKeyless(logger)) return;
-  const code = refusal === undefined ? undefined : errorResponse(refusal).code;
+  const code = refusal === undefined ? undefined : ERROR_RECORDS[refusal].code;
   logger[level](
     {
       requestId: id,

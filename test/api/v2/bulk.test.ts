@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { errorRecord } from '../../../src/http/error-records.ts';
+import { ERROR_RECORDS } from '../../../src/http/error-records.ts';
 import type { Answer } from '../../http/contract-check.ts';
 import { pending, place, type Service, startService, testService } from '../../http/harness.ts';
 
@@ -91,7 +91,7 @@ testService(
       },
       {
         ...{ pointer: '/orders/2', id: 2, code: 'order_changed' },
-        detail: errorRecord('order_changed').message,
+        detail: ERROR_RECORDS.order_changed.message,
       },
     ]);
     assert.equal((await service.store.status()).orders.cancelled, 0n);
@@ -161,7 +161,7 @@ testService(
     assert.deepEqual(JSON.parse(never.body).errors, [
       {
         ...{ pointer: '/orders/2', id: 3, code: 'cancel_limit_reached' },
-        detail: errorRecord('cancel_limit_reached').message,
+        detail: ERROR_RECORDS.cancel_limit_reached.message,
       },
     ]);
     const answer = await post(service, 'cancel', { orders }, authorization);

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { BEGINNING, positionText } from '../../../protocol/history.ts';
 import {
-  makeWebhookKey,
+  keyForNew,
   readWebhookKey,
   secretOf,
   WebhookKeyUnusable,
@@ -326,7 +326,7 @@ testService('a key has as many webhooks as WEBHOOKS_PER_KEY, by default 20', asy
 test('a webhook key that cannot be stored is reported as such, and leaves no file', (t) => {
   const folder = temporaryFolder(t);
   const key = (name: string, madeFor: string) =>
-    makeWebhookKey({ path: join(folder, name), madeFor: join(folder, madeFor) });
+    keyForNew({ path: join(folder, name), madeFor: join(folder, madeFor) }, []);
   // The database was moved away; the folder does not exist.
   for (const name of ['key', 'nowhere/key']) {
     assert.throws(() => key(name, 'store.db'), WebhookKeyUnusable);

@@ -6,9 +6,10 @@ import { type TestContext, test } from 'node:test';
 import { Bodies } from '../../../src/http/connection/bodies.ts';
 import { discardInput } from '../../../src/http/connection/lingering-close.ts';
 import { Pipelining } from '../../../src/http/connection/pipelining.ts';
-import { errorResponse, type Refusal } from '../../../src/http/error-records.ts';
+import type { Refusal } from '../../../src/http/error-records.ts';
 import { clientErrorListeners } from '../../../src/http/parser-errors.ts';
-import { corsFor } from '../../../src/http/request/cors.ts';
+import { Cors } from '../../../src/http/request/cors.ts';
+import { refuse } from '../../../src/http/request/reply.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
 import { createMetrics } from '../../../src/telemetry/metrics.ts';
 
@@ -22,7 +23,7 @@ function listeners(write: (line: string) => void = () => {}) {
   });
   const logger = createLogger('info', { write });
   const turns = new Pipelining();
-  const parts = { turns, bodies: new Bodies(), cors: corsFor([]) };
+  const parts = { turns, bodies: new Bodies(), cors: new Cors([]) };
   const { clientError } = clientErrorListeners(logger, metrics, parts);
   return { metrics, turns, clientError };
 }
@@ -48,7 +49,7 @@ for (const [what, bytes, status, refusal] of [
     let text = '';
     for await (const chunk of socket) text += chunk;
     assert.match(text, new RegExp(`^HTTP/1.1 ${status} `));
-    assert.ok(text.endsWith(`\r\n\r\n${errorResponse(refusal).body}`));
+    assert.ok(text.endsWith(`\r\n\r\n${refuse(refusal).body}`));
     const counted = await metrics.registry.metrics();
     assert.ok(
       counted.includes(`requests_total{operation="none",version="none",status="${status}"} 1`),

@@ -3,7 +3,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { errorResponse, type Refusal } from '../../../src/http/error-records.ts';
+import type { Refusal } from '../../../src/http/error-records.ts';
+import { refuse } from '../../../src/http/request/reply.ts';
 import { eventually } from '../../postgres.ts';
 import { sampleStore } from '../../process/sample-store.ts';
 import { parseAnswers } from '../contract-check.ts';
@@ -68,7 +69,7 @@ test('bytes that are not a valid HTTP request get an Error record', async (t) =>
     const answers = await answersTo(bytes);
     assert.equal(answers.length, 1, what);
     assert.equal(answers[0]!.status, status, what);
-    assert.equal(answers[0]!.body, errorResponse(expected).body, what);
+    assert.equal(answers[0]!.body, refuse(expected).body, what);
   }
 });
 

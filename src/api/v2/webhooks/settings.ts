@@ -1,28 +1,19 @@
 import type { WebhookChanges } from '../../../../protocol/generated/records.ts';
-import type { Position } from '../../../../protocol/history.ts';
-import type { OrderEventType } from '../../../domain/lifecycle.ts';
 import { urlProblem } from '../../../feed/deliveries/addresses.ts';
 import type { RequestProblem } from '../../../http/error-records.ts';
 import { invalid, Refused, refuse } from '../../../http/request/reply.ts';
 import { parseFeedStart, startPosition } from '../../../store/feed.ts';
 import type { Services } from '../../operation.ts';
 
-/** The settings as they are stored; absent ones are not set. */
-interface CheckedSettings {
-  /** As the URL parser writes it. */
-  readonly url?: string | undefined;
-  readonly position?: Position | undefined;
-  /** Empty for all. */
-  readonly types?: readonly OrderEventType[] | undefined;
-  /** Empty for all. */
-  readonly petIds?: readonly bigint[] | undefined;
-}
-
-/** Checks the settings beyond the contract's schema. @throws Refused if something is not valid */
+/**
+ * Checks the settings beyond the contract's schema. Returns them as they are stored: a URL as the URL parser writes it, no types or pets for all,
+ * and undefined what is not set.
+ * @throws Refused if something is not valid
+ */
 export async function checkedSettings(
   { store, webhooks }: Services,
   { url, after, types, petIds }: WebhookChanges,
-): Promise<CheckedSettings> {
+) {
   const problems: RequestProblem[] = [];
   const wrong = url === undefined ? undefined : urlProblem(url, webhooks.allowed);
   if (wrong !== undefined) problems.push({ pointer: '/url', detail: wrong });

@@ -1,5 +1,5 @@
 import { toJson } from '../../../../protocol/exact-json.ts';
-import { TEST_WITHIN_MS } from '../../../feed/deliveries/test-delivery.ts';
+import { sendTest, TEST_WITHIN_MS } from '../../../feed/deliveries/test-delivery.ts';
 import { inTime } from '../../../http/request/exchange.ts';
 import { refuse } from '../../../http/request/reply.ts';
 import { jsonReply, operation } from '../../operation.ts';
@@ -21,7 +21,8 @@ export const testWebhook = operation(
     if (running >= MAX_TESTS_AT_ONCE) return refuse('too_many_tests');
     running += 1;
     try {
-      const { accepted, status, problem, ms } = await webhooks.test(webhook, key);
+      const { allowed } = webhooks;
+      const { accepted, status, problem, ms } = await sendTest(store, { webhook, key, allowed });
       const answer = sightOf(call.key, webhook) === 'all' ? { status, problem } : {};
       return jsonReply(200, NOT_STORED, toJson({ accepted, durationMs: ms, ...answer }));
     } finally {

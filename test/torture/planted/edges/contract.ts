@@ -141,8 +141,9 @@ export const CONTRACT_FAULTS: readonly SmallFault[] = [
     name: 'cancelled-in-v1-is-a-conflict',
     breaks: 'v1: 404 with order_already_cancelled.',
     file: 'src/http/error-records.ts',
-    text: "order_already_cancelled: [404, 'This order has already been cancelled.']",
-    fault: "order_already_cancelled: [409, 'This order has already been cancelled.']",
+    text: "order_already_cancelled: 'This order has already been cancelled.',",
+    fault:
+      "}), ...records(409, { order_already_cancelled: 'This order has already been cancelled.' }), ...records(404, {",
     tests: ['v1/cancel-order'],
   },
   {

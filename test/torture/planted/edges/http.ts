@@ -141,15 +141,15 @@ export const HTTP_FAULTS: readonly SmallFault[] = [
   {
     name: 'retry-after-only-of-the-store',
     breaks: 'Each 503 has Retry-After, except webhooks_unavailable.',
-    file: 'src/http/error-records.ts',
-    text: 'ERRORS[refusal][0] === 503 || LIMITED_PER_NODE.includes(refusal)',
+    file: 'src/http/request/reply.ts',
+    text: 'ERROR_RECORDS[refusal].status === 503 || LIMITED_PER_NODE.includes(refusal)',
     fault: "refusal === 'store_unavailable' || LIMITED_PER_NODE.includes(refusal)",
     tests: ['http/protocol'],
   },
   {
     name: 'retry-after-of-webhooks-unavailable',
     breaks: 'webhooks_unavailable has no Retry-After.',
-    file: 'src/http/error-records.ts',
+    file: 'src/http/request/reply.ts',
     text: "if (refusal === 'webhooks_unavailable') return undefined;",
     fault: '',
     tests: ['http/protocol'],
