@@ -1,7 +1,8 @@
 import type { Change, OrderRecord } from '../../../protocol/generated/records.ts';
 import { Call, pause } from '../call.ts';
 import { GoneError } from '../errors.ts';
-import { LARGEST_PAGE, orderPage } from '../orders.ts';
+import { LARGEST_PAGE } from '../orders.ts';
+import { readPage } from '../request.ts';
 import { backoffMs, persistently } from '../retries.ts';
 import type { Settings } from '../settings.ts';
 import type { Stoppable } from '../stoppable.ts';
@@ -184,7 +185,7 @@ async function copyPages(
   let cursor: string | undefined;
   do {
     const query = { limit: LARGEST_PAGE, cursor };
-    const page = (await persistently(call, () => orderPage(call, query)))!;
+    const page = (await persistently(call, () => readPage(call, 'listOrders', { query })))!;
     // The page comes from a cache, or the store has lost changes.
     if (page.revision < revision) throw new ChangesLost('a page is older than the one before');
     await store.apply(page.orders, undefined);
