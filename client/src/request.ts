@@ -3,7 +3,7 @@ import { CALLS } from '../../protocol/generated/calls.ts';
 import { ERROR_CODES, type OperationName } from '../../protocol/generated/error-codes.ts';
 import type { ErrorRecord, OrderRecord } from '../../protocol/generated/records.ts';
 import { anyEtag, pathWith, queryOf } from './arguments.ts';
-import { type Call, timer } from './call.ts';
+import { type Call, timer, whenAborted } from './call.ts';
 import {
   ConnectionError,
   ForeignResponseError,
@@ -141,23 +141,15 @@ export async function open<Name extends OperationName>(
 /** The abort signal and the timeouts of a request and its response. */
 class Connection {
   readonly requestId: string;
+  readonly close: () => void;
   readonly #call: Call;
   readonly #controller = new AbortController();
+  readonly signal = this.#controller.signal;
 
   constructor(call: Call, requestId: string) {
     this.#call = call;
     this.requestId = requestId;
-    call.signal.addEventListener('abort', this.#abort, { once: true });
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  readonly #abort = () => this.#controller.abort(this.#call.signal.reason);
-
-  close(): void {
-    this.#call.signal.removeEventListener('abort', this.#abort);
+    this.close = whenAborted(call.signal, () => this.#controller.abort(call.signal.reason));
   }
 
   /** Waits for `promise`, even if it ignores the signal, and closes the connection after the timeout. */
@@ -165,19 +157,17 @@ class Connection {
     const { requestId } = this;
     const cutOff = () => this.#controller.abort(new TimeoutError(message, { requestId }));
     const timeUp = timer(cutOff, ms);
-    let abort = () => {};
+    let release = () => {};
     try {
       return await new Promise<T>((resolve, reject) => {
         promise.then(resolve, reject);
-        abort = () => reject(this.signal.reason);
-        if (this.signal.aborted) abort();
-        this.signal.addEventListener('abort', abort, { once: true });
+        release = whenAborted(this.signal, () => reject(this.signal.reason));
       });
     } catch (error) {
       throw this.#errorOf(error);
     } finally {
       clearTimeout(timeUp);
-      this.signal.removeEventListener('abort', abort);
+      release();
     }
   }
 
