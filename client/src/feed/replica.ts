@@ -1,5 +1,5 @@
 import type { Change, OrderRecord } from '../../../protocol/generated/records.ts';
-import { Call, pause } from '../call.ts';
+import { type Call, calling, pause } from '../call.ts';
 import { GoneError } from '../errors.ts';
 import { LARGEST_PAGE } from '../orders.ts';
 import { readPage } from '../request.ts';
@@ -112,8 +112,7 @@ async function readOn(
   { headers, signal, verify: wanted }: ReplicaOptions & Stoppable,
 ): Promise<ReplicaPosition> {
   const verify = verifying(wanted);
-  const call = new Call(settings, { headers, signal });
-  try {
+  return calling(settings, { headers, signal }, async (call) => {
     for (let position = from; ; ) {
       const query = { after: position.cursor, limit: LARGEST_PAGE };
       const { changes, next, more } = await verifiedPage(call, query, verify);
@@ -123,9 +122,7 @@ async function readOn(
       }
       if (!more) return position;
     }
-  } finally {
-    call.end();
-  }
+  });
 }
 
 /** A replica in memory. */
@@ -150,10 +147,9 @@ async function makeCopy(
   { headers, signal, verify: wanted }: ReplicaOptions & Stoppable,
 ): Promise<ReplicaPosition> {
   const verify = verifying(wanted);
-  const call = new Call(settings, { headers, signal });
-  const changesAfter = (after: string, limit: number) =>
-    verifiedPage(call, { after, limit }, verify);
-  try {
+  return calling(settings, { headers, signal }, async (call) => {
+    const changesAfter = (after: string, limit: number) =>
+      verifiedPage(call, { after, limit }, verify);
     await store.reset();
     const { cursors, revision } = await copyPages(call, store);
     const isOneMoment = cursors.length === 1;
@@ -170,9 +166,7 @@ async function makeCopy(
     if (!isOneMoment) for (const cursor of cursors) await changesAfter(cursor, 1);
     await store.apply([], position);
     return position;
-  } finally {
-    call.end();
-  }
+  });
 }
 
 /** @returns the distinct cursors of the pages, in order, and the revision of the last page */
