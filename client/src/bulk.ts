@@ -7,6 +7,7 @@ import {
   text,
   timeText,
 } from './arguments.ts';
+import { stringify } from './exact-json.ts';
 import { type Reply, requestOf } from './request.ts';
 import { changed } from './retries.ts';
 import { type CallOptions, harmless, type Settings } from './settings.ts';
@@ -116,12 +117,11 @@ function keyOfPart(key: string, part: number): string {
 function orderJson(order: OrderToCancel | OrderToShip, names: readonly string[]): string {
   plainObject(order, 'an order');
   const { id, ...texts } = order;
-  const fields = [`"id":${int64Text(id, 'id')}`];
+  int64Text(id, 'id');
   for (const [name, value] of Object.entries(texts)) {
     // A misspelt condition must not be ignored.
     if (!names.includes(name)) throw new TypeError(`an order to change has no field ${name}`);
-    const given = text(value, name);
-    if (given !== undefined) fields.push(`"${name}":${JSON.stringify(given)}`);
+    text(value, name);
   }
-  return `{${fields.join()}}`;
+  return stringify({ id, ...texts });
 }

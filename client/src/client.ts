@@ -260,14 +260,10 @@ export class StoreOrders {
     const { petId, quantity } = order;
     const reference = text(order.reference, 'reference');
     const shipDate = timeText(order.shipDate, 'shipDate');
-    const fields = [
-      `"petId":${int64Text(petId, 'petId')}`,
-      `"quantity":${int64Text(quantity, 'quantity')}`,
-      ...(shipDate === undefined ? [] : [`"shipDate":${JSON.stringify(shipDate)}`]),
-      ...(reference === undefined ? [] : [`"reference":${JSON.stringify(reference)}`]),
-    ];
+    int64Text(petId, 'petId');
+    int64Text(quantity, 'quantity');
     const request = requestOf('placeOrder', {
-      body: `{${fields.join()}}`,
+      body: stringify({ petId, quantity, shipDate, reference }),
       headers: { 'idempotency-key': idempotencyKey },
       isMeant: (record) =>
         record.petId === petId &&
