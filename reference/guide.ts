@@ -35,8 +35,8 @@ export const GUIDE = [
 
 /** From nothing to a first request. @param listOrders of v1 */
 export function firstRequest(rootUrl: string, listOrders: Operation): Html {
-  const url = `${rootUrl}/v1/store/orders`;
-  const samples = operationSamples(listOrders, [], { version: 'v1', method: 'get', url, rootUrl });
+  const place = { version: 'v1', method: 'get', path: '/store/orders', rootUrl };
+  const samples = operationSamples({ operation: listOrders, parameters: [], ...place });
   const JavaScript = `// npm install @store-orders/client\n${samples.JavaScript}`;
   return html`<section id="first-request" aria-labelledby="first-request-title">
 <div class="text">
