@@ -311,10 +311,8 @@ export class StoreOrders {
    */
   async cancelOrder(id: bigint, options: Cancelling = {}): Promise<OrderRecord> {
     const reason = text(options.reason, 'reason');
-    return this.#end(id, CANCEL, options, {
-      fields: { reason },
-      isOwn: (order) => reason === undefined || order.reason === reason,
-    });
+    const isOwn = (order: OrderRecord) => reason === undefined || order.reason === reason;
+    return this.#end(id, 'cancelOrder', options, { reason }, isOwn);
   }
 
   /**
@@ -325,12 +323,10 @@ export class StoreOrders {
   async shipOrder(id: bigint, options: Shipping = {}): Promise<OrderRecord> {
     const shippedAt = timeText(options.shippedAt, 'shippedAt');
     const trackingNumber = text(options.trackingNumber, 'trackingNumber');
-    return this.#end(id, SHIP, options, {
-      fields: { shippedAt, trackingNumber },
-      isOwn: (order) =>
-        (shippedAt === undefined || isMoment(order.shipDate, shippedAt)) &&
-        (trackingNumber === undefined || order.trackingNumber === trackingNumber),
-    });
+    const isOwn = (order: OrderRecord) =>
+      (shippedAt === undefined || isMoment(order.shipDate, shippedAt)) &&
+      (trackingNumber === undefined || order.trackingNumber === trackingNumber);
+    return this.#end(id, 'shipOrder', options, { shippedAt, trackingNumber }, isOwn);
   }
 
   /**
@@ -566,16 +562,12 @@ export class StoreOrders {
    */
   async #end(
     id: bigint,
-    { operation, status, code }: typeof CANCEL | typeof SHIP,
+    operation: keyof typeof STATUS_AFTER,
     options: CallOptions & Conditions,
-    {
-      fields,
-      isOwn,
-    }: {
-      readonly fields: Readonly<Record<string, string | undefined>>;
-      readonly isOwn: (order: OrderRecord) => boolean;
-    },
+    fields: Readonly<Record<string, string | undefined>>,
+    isOwn: (order: OrderRecord) => boolean,
   ): Promise<OrderRecord> {
+    const status = STATUS_AFTER[operation];
     const body = JSON.stringify({ ...fields, reference: text(options.reference, 'reference') });
     const isEnded = (order: OrderRecord) => order.id === id && order.status === status;
     const given = {
@@ -584,24 +576,14 @@ export class StoreOrders {
     };
     return this.#change(operation, options, given, {
       resultIn: (error) => {
-        const order =
-          error instanceof ConflictError && error.code === code ? error.order : undefined;
-        return order !== undefined && isOwn(order) ? order : undefined;
+        if (!(error instanceof ConflictError) || error.code !== `order_already_${status}`) return;
+        return error.order !== undefined && isOwn(error.order) ? error.order : undefined;
       },
     });
   }
 }
 
-const CANCEL = {
-  operation: 'cancelOrder',
-  status: 'cancelled',
-  code: 'order_already_cancelled',
-} as const;
-const SHIP = {
-  operation: 'shipOrder',
-  status: 'shipped',
-  code: 'order_already_shipped',
-} as const;
+const STATUS_AFTER = { cancelOrder: 'cancelled', shipOrder: 'shipped' } as const;
 
 /**
  * Whether a time in a response can be the requested time; both may be missing. The service stores milliseconds, and accepts forms of RFC 3339
