@@ -5,11 +5,8 @@ import { MAX_COMPRESSION_MS, MIN_COMPRESSED_BYTES } from '../http/request/conten
 import type { Block } from './blocks.ts';
 import type { Snapshot } from './listing.ts';
 
-/** The body of a list response in one content coding. */
-export interface EncodedList {
-  readonly chunks: readonly Buffer[];
-  readonly byteLength: number;
-}
+/** The body of a list response in gzip. */
+type EncodedList = Pick<Snapshot, 'chunks' | 'byteLength'>;
 
 /** A compressed block, shared by all list snapshots that contain the block. */
 interface Piece {
