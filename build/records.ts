@@ -134,43 +134,52 @@ function partsOf({ parameters = [], requestBody, responses }: Operation) {
 /** Operations whose query the client takes as an object. */
 const QUERIES = ['listOrders', 'listChanges'];
 
-/** Returns the text of calls.ts: how the client calls each operation of v2. */
+/** Returns the text of calls.ts: how the client calls each operation. */
 export function callsSource(): string {
-  const operations = Object.entries(V2.paths).flatMap(([path, item]) =>
-    Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
-  );
-  const calls = operations.map(({ path, method, operation }) => {
-    const statuses = Object.keys(operation.responses).filter((status) => status.startsWith('2'));
-    const query = queryOf(operation).map(({ name, schema }) => `${name}: ${kindOf(schema)}`);
-    const parts = [
-      `method: '${method.toUpperCase()}'`,
-      `path: '/v2${path}'`,
-      `expects: [${statuses.join(', ')}]`,
-      `query: { ${query.join(', ')} }`,
-    ];
-    return `  ${operation.operationId}: { ${parts.join(', ')} },`;
-  });
-  const queries = operations.filter(({ operation }) => QUERIES.includes(operation.operationId));
+  const queries = Object.values(V2.paths)
+    .flatMap((item) => Object.values(item))
+    .filter(({ operationId }) => QUERIES.includes(operationId));
   return [
-    '// Made from the contract by "node build/records.ts": how the client calls each operation of v2.\n',
-    "import type { Operations } from './operations.ts';\n",
-    ...queries.map(({ operation }) => queryInterface(operation)),
+    '// Made from the contracts by "node build/records.ts": how the client calls each operation.\n',
+    "import type { OperationName } from './error-codes.ts';\n",
+    ...queries.map(queryInterface),
     '/** How a parameter is written: the values of a list are separated by commas. */',
     "export type ParameterKind = 'int64' | 'time' | 'text' | 'count' | readonly string[] | { readonly listOf: readonly string[] | 'time' };\n",
     '/** A call of an operation; `expects` has the statuses of a success. */',
     "export interface CallOf { readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'; readonly path: string; readonly expects: readonly number[]; readonly query: Readonly<Record<string, ParameterKind>> }\n",
-    'export const CALLS: Readonly<Record<keyof Operations, CallOf>> = {',
-    `${calls.join('\n')}\n};\n`,
+    'export const CALLS: Readonly<Record<OperationName, CallOf>> = {',
+    `${[...callsOf(V2, '/v2', ''), ...callsOf(V1, '/v1', 'v1.')].join('\n')}\n};\n`,
   ].join('\n');
 }
 
-function queryOf({ parameters = [] }: Operation) {
-  return parameters.map((each) => resolved(V2, each)).filter((each) => each.in === 'query');
+function callsOf(document: OpenApi, root: string, prefix: string): string[] {
+  const callOf =
+    (path: string) =>
+    ([method, operation]: readonly [string, Operation]) => {
+      const statuses = Object.keys(operation.responses).filter((status) => status.startsWith('2'));
+      const query = queryOf(document, operation).map(
+        ({ name, schema }) => `${name}: ${kindOf(schema)}`,
+      );
+      const parts = [
+        `method: '${method.toUpperCase()}'`,
+        `path: '${root}${path}'`,
+        `expects: [${statuses.join(', ')}]`,
+        `query: { ${query.join(', ')} }`,
+      ];
+      return `  '${prefix}${operation.operationId}': { ${parts.join(', ')} },`;
+    };
+  return Object.entries(document.paths).flatMap(([path, item]) =>
+    Object.entries(item).map(callOf(path)),
+  );
+}
+
+function queryOf(document: OpenApi, { parameters = [] }: Operation) {
+  return parameters.map((each) => resolved(document, each)).filter((each) => each.in === 'query');
 }
 
 function queryInterface(operation: Operation): string {
   const { operationId } = operation;
-  const fields = queryOf(operation).map(({ name, description, schema }) => {
+  const fields = queryOf(V2, operation).map(({ name, description, schema }) => {
     const type =
       schema.format === 'date-time'
         ? 'Date | string'

@@ -1,6 +1,8 @@
 // The history of a store is a chain of hashes (format 1, decision 045). A revision's head is the SHA-256 of the head before and the revision's
 // digest; the digest is the SHA-256 of the lines of its events.
 
+import type { Change } from './generated/records.ts';
+
 /** A point in the history of a store: everything up to a revision. */
 export interface Position {
   readonly revision: bigint;
@@ -68,26 +70,11 @@ export function eventLine({ type, at, by, shipDate, order }: HistoryEvent): stri
   return `[${json(type)},${json(at)},${json(by)},${fields},${json(status)},${json(reference)}${more}]\n`;
 }
 
-/** A change as its record has it. */
-interface ChangeRecord {
-  readonly type: string;
-  readonly at: string;
-  readonly revision: bigint;
-  readonly order: {
-    readonly status: string;
-    readonly reason?: string | undefined;
-    readonly trackingNumber?: string | undefined;
-    readonly placedAt: string;
-    readonly updatedAt: string;
-    readonly revision: bigint;
-  };
-}
-
 /**
  * Returns whether a record has only what its line proves: the detail that its status names and no other, the same time and revision in the change
  * and in its order, and the time of the placement if the change is one. A verifier refuses any other record.
  */
-export function isProvable({ type, at, revision, order }: ChangeRecord): boolean {
+export function isProvable({ type, at, revision, order }: Change): boolean {
   if (order.reason !== undefined && order.status !== STATUS_WITH.reason) return false;
   if (order.trackingNumber !== undefined && order.status !== STATUS_WITH.trackingNumber)
     return false;

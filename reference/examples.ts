@@ -47,12 +47,21 @@ const DECLARATIONS: Readonly<Record<string, string>> = {
   now: 'const now = Date.now();',
 };
 
+/** An operation, as samples call it. */
+export interface Sampled {
+  readonly operation: Operation;
+  readonly parameters: readonly Parameter[];
+  readonly version: string;
+  readonly method: string;
+  /** Of the service, such as https://api.store.example */
+  readonly rootUrl: string;
+  /** Relative to the version: /store/orders/{orderId} */
+  readonly path: string;
+}
+
 /** Returns a call with the client library, with its imports and variables. */
-export function clientLines(
-  { operationId }: Operation,
-  { version, rootUrl }: { readonly version: string; readonly rootUrl: string },
-): string {
-  const call = CLIENT_CALLS[version]![operationId]!;
+export function clientLines({ operation, version, rootUrl }: Sampled): string {
+  const call = CLIENT_CALLS[version]![operation.operationId]!;
   const [, item] = /^for await \(const (?:\{ )?(\w+)/.exec(call) ?? [];
   const printed =
     item === undefined
@@ -84,8 +93,8 @@ const PYTHON_ERRORS = `except urllib.error.HTTPError as error:
 const IDS_IN_BODY = ['orderId', 'otherId'] as const;
 
 /** The variables of the environment that a sample needs besides KEY: ids, so that a copied sample changes no order by accident. */
-function variablesIn(operation: Operation, url: string): string[] {
-  const inPath = [...url.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
+function variablesIn({ operation, path }: Sampled): string[] {
+  const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name!);
   const inBody = toJson(bodyOf(operation))?.match(ORDER)?.length ?? 0;
   return [...inPath, ...IDS_IN_BODY.slice(0, inBody)];
 }
@@ -122,12 +131,16 @@ export function bodyToEdit(operation: Operation): string {
   return toJson(Object.fromEntries(fields), 2).replaceAll(ORDER, '{ "id":  }');
 }
 
-/** Returns the target of a call, with the query parameters that are required. */
-function targetOf(path: string, parameters: readonly Parameter[]): string {
+/** Returns the URL of a call, with the query parameters that are required. @param idOf writes the variable in the language of the sample */
+function targetOf(
+  { rootUrl, version, path, parameters }: Sampled,
+  idOf: (name: string) => string,
+): string {
   const query = parameters
     .filter((each) => each.in === 'query' && each.required === true)
     .map(({ name, example }) => `${name}=${example}`);
-  return query.length === 0 ? path : `${path}?${query.join('&')}`;
+  const url = `${rootUrl}/${version}${path.replaceAll(/\{(\w+)\}/g, (_, name: string) => idOf(name))}`;
+  return query.length === 0 ? url : `${url}?${query.join('&')}`;
 }
 
 const isKeyed = (parameters: readonly Parameter[]) =>
@@ -144,18 +157,14 @@ const environmentLine = (variables: readonly string[]): string =>
   `# The environment has ${['KEY', ...variables].join(', ').replace(/, (\w+)$/, ' and $1')}.\n`;
 
 /** Returns a call with curl. */
-export function curlLine(
-  operation: Operation,
-  parameters: readonly Parameter[],
-  { method, url }: { readonly method: string; readonly url: string },
-): string {
-  const variables = variablesIn(operation, url);
+export function curlLine(sampled: Sampled): string {
+  const { operation, parameters, method } = sampled;
+  const variables = variablesIn(sampled);
   const body = bodyOf(operation);
-  const path = url.replaceAll(/\{(\w+)\}/g, (_, name: string) => inShell(name));
   const json =
     body === undefined ? '' : withVariables(bodyText(body), (name) => `'"${inShell(name)}"'`);
   const call = [
-    `curl ${isStream(operation) ? '--no-buffer ' : ''}${method === 'get' ? '' : `--request ${method.toUpperCase()} `}"${targetOf(path, parameters)}"`,
+    `curl ${isStream(operation) ? '--no-buffer ' : ''}${method === 'get' ? '' : `--request ${method.toUpperCase()} `}"${targetOf(sampled, inShell)}"`,
     `--header "Authorization: Bearer ${inShell('KEY')}"`,
     isKeyed(parameters) && '--header "Idempotency-Key: $REQUEST"',
     body !== undefined && `--header "Content-Type: application/json" \\\n  --data '${json}'`,
@@ -167,14 +176,10 @@ export function curlLine(
 }
 
 /** Returns a call with the standard library of Python, whose integers are exact. */
-export function pythonLines(
-  operation: Operation,
-  parameters: readonly Parameter[],
-  { method, url }: { readonly method: string; readonly url: string },
-): string {
-  const variables = variablesIn(operation, url);
+export function pythonLines(sampled: Sampled): string {
+  const { operation, parameters, method, path } = sampled;
+  const variables = variablesIn(sampled);
   const body = bodyOf(operation);
-  const path = url.replaceAll(/\{(\w+)\}/g, (_, name: string) => `{${snakeCase(name)}}`);
   const imports = ['json', 'os', 'sys', 'urllib.error', 'urllib.request'];
   if (isKeyed(parameters)) imports.push('uuid');
   return [
@@ -183,7 +188,7 @@ export function pythonLines(
     ...variables.map((name) => `${snakeCase(name)} = ${fromEnvironment(name)}`),
     ...(body === undefined ? [] : [`body = ${pythonValue(body)}`]),
     'request = urllib.request.Request(',
-    `    ${path === url ? '' : 'f'}"${targetOf(path, parameters)}",`,
+    `    ${path.includes('{') ? 'f' : ''}"${targetOf(sampled, (name) => `{${snakeCase(name)}}`)}",`,
     ...(method === 'get' ? [] : [`    method="${method.toUpperCase()}",`]),
     ...(body === undefined ? [] : ['    data=json.dumps(body).encode(),']),
     '    headers={',

@@ -21,7 +21,7 @@ const PERMITTED: Readonly<Record<(typeof SCOPES)[number], string>> = {
 const NEXT = 'm6 3.5 4.5 4.5L6 12.5';
 const INFO = 'M8 14A6 6 0 1 1 8 2a6 6 0 0 1 0 12Zm0-3V7.5m0-2.4V5';
 
-/** Sections before the operations, by their ids. */
+/** Sections beside the operations, by their ids. */
 export const GUIDE = [
   ['first-request', 'First request'],
   ['keys', 'Keys and scopes'],
@@ -33,10 +33,21 @@ export const GUIDE = [
   ['changelog', 'Changelog of the contract'],
 ] as const;
 
-/** From nothing to a first request. @param listOrders of v1 */
-export function firstRequest(rootUrl: string, listOrders: Operation): Html {
-  const url = `${rootUrl}/v1/store/orders`;
-  const samples = operationSamples(listOrders, [], { version: 'v1', method: 'get', url, rootUrl });
+/** The sections before the operations. @param listOrders of v1 */
+export function guides(rootUrl: string, listOrders: Operation): Html {
+  const texts = (['pagination', 'retries', 'webhooks'] as const).map((id) =>
+    textSection(id, asset(`reference/guides/${id}.md`)),
+  );
+  return html`${firstRequest(rootUrl, listOrders)}
+${keysSection()}
+${idsSection()}
+${texts}`;
+}
+
+/** From nothing to a first request. */
+function firstRequest(rootUrl: string, listOrders: Operation): Html {
+  const place = { version: 'v1', method: 'get', path: '/store/orders', rootUrl };
+  const samples = operationSamples({ operation: listOrders, parameters: [], ...place });
   const JavaScript = `// npm install @store-orders/client\n${samples.JavaScript}`;
   return html`<section id="first-request" aria-labelledby="first-request-title">
 <div class="text">
@@ -67,7 +78,7 @@ ${responseExample('401', 'Without a key', JSON.parse(refuse('api_key_missing').b
 </section>`;
 }
 
-export function keysSection(): Html {
+function keysSection(): Html {
   return html`<section id="keys" aria-labelledby="keys-title"><div class="text">
 <h2 id="keys-title">Keys and scopes</h2>
 <p>A key belongs to one environment and may do what its scopes permit. Without the scope of an operation, the response is 403 ${errorLink('scope_missing')}. <a href="#v2-getKey">getKey</a> returns what a key may do.</p>
@@ -80,7 +91,7 @@ ${SCOPES.map((scope) => html`<tr id="${scopeAnchor(scope)}"><th scope="row"><cod
 
 export const scopeAnchor = (scope: string): string => `scope-${scope.replace(':', '-')}`;
 
-export function idsSection(): Html {
+function idsSection(): Html {
   return html`<section id="ids" aria-labelledby="ids-title"><div class="text">
 <h2 id="ids-title">Exact ids</h2>
 <p>Ids are integers of 64 bits, written as plain JSON integers: up to 9223372036854775807. A parser that reads numbers as doubles rounds those above 9007199254740991, and an action then reaches another order.</p>
@@ -92,11 +103,6 @@ export function idsSection(): Html {
 </div></section>`;
 }
 
-/** A section that is written in Markdown. */
-export function guideSection(id: 'pagination' | 'retries' | 'webhooks'): Html {
-  return textSection(id, asset(`reference/guides/${id}.md`));
-}
-
 /** The changes of the contract by version. Its links to other documents are text here, and its headings are below that of the section. */
 export function changelogSection(): Html {
   const text = asset('docs/contract-changelog.md');
@@ -104,6 +110,7 @@ export function changelogSection(): Html {
   return textSection('changelog', body.replaceAll(/\[([^\]]+)\]\((?!https?:|#)[^)]*\)/g, '$1'));
 }
 
+/** A section that is written in Markdown. */
 function textSection(id: (typeof GUIDE)[number][0], text: string): Html {
   const title = GUIDE.find(([each]) => each === id)![1];
   return html`<section class="whole-width" id="${id}" aria-labelledby="${id}-title">

@@ -8,20 +8,14 @@ import {
   scopeOf,
 } from '../protocol/openapi.ts';
 import { type Html, html } from '../src/http/pages/html.ts';
-import { bodyToEdit } from './examples.ts';
+import { bodyToEdit, type Sampled } from './examples.ts';
 import { children, fieldLines, typeName } from './fields.ts';
 import { errorLink, scopeAnchor } from './guide.ts';
 import { markdown } from './markdown.ts';
 import { deliveryExample, operationSamples, responseExample, sampleTabs } from './samples.ts';
 
 /** The location of an operation. */
-interface Place {
-  readonly version: string;
-  readonly method: string;
-  /** Relative to the version: /store/orders/{orderId} */
-  readonly path: string;
-  /** Of the service, such as https://api.store.example */
-  readonly rootUrl: string;
+interface Place extends Omit<Sampled, 'operation' | 'parameters'> {
   /** Where "try it" acts. */
   readonly environment: string;
 }
@@ -31,13 +25,14 @@ export function anchor(version: string, { operationId }: Operation): string {
   return `${version}-${operationId}`;
 }
 
+const parametersOf = (document: OpenApi, { parameters = [] }: Operation): Parameter[] =>
+  parameters.map((each) => resolved(document, each));
+
 /** Writes the section of an operation. */
 export function operationSection(document: OpenApi, operation: Operation, place: Place): Html {
-  const { version, method, path, rootUrl, environment } = place;
-  const parameters = (operation.parameters ?? []).map((each) => resolved(document, each));
+  const { version, method, path } = place;
+  const parameters = parametersOf(document, operation);
   const id = anchor(version, operation);
-  const url = `${rootUrl}/${version}${path}`;
-  const samples = operationSamples(operation, parameters, { version, method, url, rootUrl });
   return html`<article id="${id}">
 <div class="text">
 <h3 class="operation">${operation.summary}${badges(operation)}</h3>
@@ -52,16 +47,16 @@ ${returned(document, operation, id)}
     responseLine(status, resolved(document, response)),
   )}</ul>
 </div>
-<div class="aside">${sampleTabs(id, samples)}
+<div class="aside">${sampleTabs(id, operationSamples({ operation, parameters, ...place }))}
 ${exampleOf(document, operation)}
-${!isStream(operation) && tryItForm(operation, parameters, { method, path: `/${version}${path}`, environment })}</div>
+${!isStream(operation) && tryItForm(operation, parameters, place)}</div>
 </article>
 `;
 }
 
 /** Writes the section of a request that the service sends. */
 export function deliverySection(document: OpenApi, operation: Operation, version: string): Html {
-  const parameters = (operation.parameters ?? []).map((each) => resolved(document, each));
+  const parameters = parametersOf(document, operation);
   const id = anchor(version, operation);
   const example = operation.requestBody?.content['application/json']?.example;
   return html`<article id="${id}">
@@ -151,14 +146,16 @@ ${children(document, media.schema, `${id}-body`)}`;
 }
 
 /** Returns the response to the first request, not to a repetition. */
-const successOf = ({ responses }: Operation) =>
-  Object.entries(responses).find(([status]) => status === '201') ??
-  Object.entries(responses).find(([status]) => /^2\d\d$/.test(status));
-
-function returned(document: OpenApi, operation: Operation, id: string): Html {
-  const [, response] = successOf(operation)!;
+function successOf(document: OpenApi, { responses }: Operation) {
+  const successes = Object.entries(responses).filter(([status]) => /^2\d\d$/.test(status));
+  const [status, response] = successes.find(([each]) => each === '201') ?? successes[0]!;
   const { content = {} } = resolved<Response>(document, response);
   const [type, media] = Object.entries(content)[0] ?? [];
+  return { status, type, media };
+}
+
+function returned(document: OpenApi, operation: Operation, id: string): Html {
+  const { type, media } = successOf(document, operation);
   if (media === undefined) return html``;
   return html`<h4>Returns</h4>
 <p><span class="type">${typeName(media.schema)}, as <code>${type}</code></span></p>
@@ -176,9 +173,7 @@ function responseLine(status: string, response: Response): Html {
 
 /** The example of a success. */
 function exampleOf(document: OpenApi, operation: Operation): Html {
-  const [status, response] = successOf(operation)!;
-  const { content = {} } = resolved<Response>(document, response);
-  const [media] = Object.values(content);
+  const { status, media } = successOf(document, operation);
   const example = media?.example ?? Object.values(media?.examples ?? {})[0]?.value;
   if (example === undefined) return html``;
   return responseExample(status, status === '201' ? 'Created' : 'OK', example);
@@ -191,20 +186,12 @@ function exampleOf(document: OpenApi, operation: Operation): Html {
 function tryItForm(
   operation: Operation,
   parameters: readonly Parameter[],
-  {
-    method,
-    path,
-    environment,
-  }: {
-    readonly method: string;
-    readonly path: string;
-    readonly environment: string;
-  },
+  { version, method, path, environment }: Place,
 ): Html {
   const media = operation.requestBody?.content['application/json'];
   const place = environment === 'production' ? 'in production' : `in ${environment}`;
   return html`<details class="try" hidden><summary>Try it<span class="env ${environment}">${environment}</span></summary>
-<form data-method="${method}" data-path="${path}" aria-label="Try ${operation.operationId} of ${path.slice(1, 3)}">
+<form data-method="${method}" data-path="/${version}${path}" aria-label="Try ${operation.operationId} of ${version}">
 ${parameters.map(parameterField)}${
   media !== undefined &&
   html`<label class="row"><b>Body</b> <span class="small">${operation.requestBody?.required === true ? 'the example; edit it' : 'optional'}</span>

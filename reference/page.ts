@@ -1,14 +1,6 @@
 import type { OpenApi, Operation } from '../protocol/openapi.ts';
 import { type Html, html, icon, MARK } from '../src/http/pages/html.ts';
-import {
-  changelogSection,
-  errorGuide,
-  firstRequest,
-  GUIDE,
-  guideSection,
-  idsSection,
-  keysSection,
-} from './guide.ts';
+import { changelogSection, errorGuide, GUIDE, guides } from './guide.ts';
 import { markdown } from './markdown.ts';
 import { anchor, deliverySection, operationSection } from './operation.ts';
 
@@ -75,10 +67,7 @@ ${versions.map(navigation)}
 </div>
 </nav></details>
 <main id="content">
-${firstRequest(rootUrl, versions[0]!.document.paths['/store/orders']!.get!)}
-${keysSection()}
-${idsSection()}
-${(['pagination', 'retries', 'webhooks'] as const).map(guideSection)}
+${guides(rootUrl, versions[0]!.document.paths['/store/orders']!.get!)}
 ${versions.map((each) => versionSection(each, parts))}
 ${errorGuide()}
 ${changelogSection()}

@@ -1,8 +1,7 @@
 import { toJson } from '../protocol/exact-json.ts';
-import type { Operation, Parameter } from '../protocol/openapi.ts';
 import { type Html, html } from '../src/http/pages/html.ts';
 import { codeView } from './code-view.ts';
-import { clientLines, curlLine, pythonLines } from './examples.ts';
+import { clientLines, curlLine, pythonLines, type Sampled } from './examples.ts';
 
 const LANGUAGES = ['curl', 'JavaScript', 'Python'] as const;
 type Samples = Readonly<Record<(typeof LANGUAGES)[number], string>>;
@@ -22,20 +21,11 @@ ${LANGUAGES.map(
 }
 
 /** The samples of an operation. */
-export function operationSamples(
-  operation: Operation,
-  parameters: readonly Parameter[],
-  place: {
-    readonly version: string;
-    readonly method: string;
-    readonly url: string;
-    readonly rootUrl: string;
-  },
-): Samples {
+export function operationSamples(sampled: Sampled): Samples {
   return {
-    curl: curlLine(operation, parameters, place),
-    JavaScript: clientLines(operation, place),
-    Python: pythonLines(operation, parameters, place),
+    curl: curlLine(sampled),
+    JavaScript: clientLines(sampled),
+    Python: pythonLines(sampled),
   };
 }
 

@@ -1,5 +1,6 @@
 import { CODING_SUFFIX } from '../../protocol/coding-suffix.ts';
 import { CALLS, type ParameterKind } from '../../protocol/generated/calls.ts';
+import type { OperationName } from '../../protocol/generated/error-codes.ts';
 
 const INT64_MAX = 2n ** 63n - 1n;
 /** The rule of the service: visible ASCII, alone or as a string (RFC 8941, section 3.3.3) without escapes. */
@@ -67,7 +68,7 @@ function pageSize(value: number | undefined): string | undefined {
 
 /** The parameters of an operation, as the service reads them; other names are ignored. */
 export function queryOf(
-  operation: keyof typeof CALLS,
+  operation: OperationName,
   values: object,
 ): Readonly<Record<string, string | undefined>> {
   plainObject(values, 'a query');
@@ -88,10 +89,11 @@ function valueText(value: unknown, kind: ParameterKind, name: string): string | 
   return values.map((each) => valueText(each, kind.listOf, name)).join();
 }
 
-/** The id in the path of an operation. */
+/** The path of an operation with the id of an order, a pet or a webhook. */
 export function pathWith(path: string, id: bigint | string | undefined): string {
-  if (path.includes('{orderId}')) return path.replace('{orderId}', int64Text(id as bigint, 'id'));
-  if (!path.includes('{webhookId}')) return path;
+  const [, name] = /\{(\w+)\}/.exec(path) ?? [];
+  if (name === undefined) return path;
+  if (name !== 'webhookId') return path.replace(`{${name}}`, int64Text(id as bigint, 'id'));
   if (typeof id !== 'string' || id === '') throw new TypeError('id must be the id of a webhook');
   return path.replace('{webhookId}', encodeURIComponent(id));
 }

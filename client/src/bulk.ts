@@ -1,4 +1,4 @@
-import type { ChangeResult, ChangeResults } from '../../protocol/generated/records.ts';
+import type { ChangeResult } from '../../protocol/generated/records.ts';
 import {
   functionOf,
   idempotencyKeyOf,
@@ -7,11 +7,11 @@ import {
   text,
   timeText,
 } from './arguments.ts';
-import { calling } from './call.ts';
-import { requestOf, send } from './request.ts';
-import { repeatedChange } from './retries.ts';
+import { stringify } from './exact-json.ts';
+import { type Reply, requestOf } from './request.ts';
+import { changed } from './retries.ts';
 import { type CallOptions, harmless, type Settings } from './settings.ts';
-import { isChangeResults } from './shapes.ts';
+import { areResultsOf } from './shapes.ts';
 
 /** An order to change, under conditions. */
 interface OrderToChange {
@@ -77,22 +77,16 @@ export async function changeOrders(
   ];
   const results: ChangeResult[] = [];
   for (const [index, { from, to }] of partsOf(bodies).entries()) {
-    const request = {
-      ...requestOf(operation),
+    const part = all.slice(from, to).map(({ id }) => id);
+    const request = requestOf(operation, {
       body: `{${[`"orders":[${bodies.slice(from, to).join()}]`, ...rest].join()}}`,
       // Each part is a request of its own.
       headers: { 'idempotency-key': keyOfPart(key, index) },
-    };
-    const part = all.slice(from, to).map(({ id }) => id);
-    const isValid = (found: ChangeResults) => isChangeResults(found, part);
-    const { results: found } = await calling(settings, options, (call) =>
-      repeatedChange<ChangeResults>(call, {
-        idempotencyKey: key,
-        attempt: () => send(call, request, (reply) => reply.record<ChangeResults>(isValid)),
-        resultIn: () => undefined,
-      }),
-    );
-    results.push(...found);
+      isMeant: (found) => areResultsOf(found, part),
+    });
+    const read = (reply: Reply<typeof operation>) => reply.record();
+    const found = await changed(settings, options, request, read, { idempotencyKey: key });
+    results.push(...found.results);
     tell([...results]);
   }
   return results;
@@ -123,12 +117,11 @@ function keyOfPart(key: string, part: number): string {
 function orderJson(order: OrderToCancel | OrderToShip, names: readonly string[]): string {
   plainObject(order, 'an order');
   const { id, ...texts } = order;
-  const fields = [`"id":${int64Text(id, 'id')}`];
+  int64Text(id, 'id');
   for (const [name, value] of Object.entries(texts)) {
     // A misspelt condition must not be ignored.
     if (!names.includes(name)) throw new TypeError(`an order to change has no field ${name}`);
-    const given = text(value, name);
-    if (given !== undefined) fields.push(`"${name}":${JSON.stringify(given)}`);
+    text(value, name);
   }
-  return `{${fields.join()}}`;
+  return stringify({ id, ...texts });
 }

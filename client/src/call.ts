@@ -16,6 +16,13 @@ export function timer(run: () => void, ms: number): ReturnType<typeof setTimeout
   return ms > MAX_TIMER_MS ? undefined : setTimeout(run, Math.max(0, ms));
 }
 
+/** Calls `run` once the signal is aborted, at once if it is aborted already. @returns a function that ends this */
+export function whenAborted(signal: AbortSignal | undefined, run: () => void): () => void {
+  if (signal?.aborted) run();
+  signal?.addEventListener('abort', run, { once: true });
+  return () => signal?.removeEventListener('abort', run);
+}
+
 /**
  * One call of a method, with the state that its requests share. `end` must be called when the call is over; it releases the signal and the
  * timer.
@@ -32,7 +39,7 @@ export class Call {
   nothingSent = true;
   /** The beginning of the X-Request-Id of all its requests. */
   readonly #id = randomHex(8);
-  readonly #release: () => void;
+  readonly end: () => void;
 
   /** @throws TypeError for options that cannot be used */
   constructor(settings: Settings, options: CallOptions) {
@@ -44,21 +51,15 @@ export class Call {
     this.headers = { ...settings.headers, ...extraHeaders(options.headers) };
     const controller = new AbortController();
     this.signal = controller.signal;
-    const abort = () => controller.abort(signal?.reason);
-    if (signal?.aborted) abort();
-    signal?.addEventListener('abort', abort, { once: true });
+    const release = whenAborted(signal, () => controller.abort(signal?.reason));
     const timeUp = timer(() => {
       const message = `the call took longer than ${timeoutMs} ms`;
       controller.abort(new TimeoutError(message, { requestId: this.requestId }));
     }, timeoutMs);
-    this.#release = () => {
-      signal?.removeEventListener('abort', abort);
+    this.end = () => {
+      release();
       clearTimeout(timeUp);
     };
-  }
-
-  end(): void {
-    this.#release();
   }
 
   /** X-Request-Id of the last request. */
@@ -115,14 +116,13 @@ export async function calling<T>(
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal.throwIfAborted();
-    const end = () => {
-      clearTimeout(timeUp);
-      reject(signal.reason);
-    };
     const timeUp = timer(() => {
-      signal.removeEventListener('abort', end);
+      release();
       resolve();
     }, ms);
-    signal.addEventListener('abort', end, { once: true });
+    const release = whenAborted(signal, () => {
+      clearTimeout(timeUp);
+      reject(signal.reason);
+    });
   });
 }

@@ -1,4 +1,4 @@
-import type { Operations } from '../../protocol/generated/operations.ts';
+import type { OperationName } from '../../protocol/generated/error-codes.ts';
 import type {
   Activity,
   ChangePage,
@@ -11,17 +11,14 @@ import type {
   OrderRecord,
   Store,
   Webhook,
-  WebhookList,
   WebhookSecret,
   WebhookTest,
 } from '../../protocol/generated/records.ts';
 import {
-  anyEtag,
   idempotencyKeyOf,
   int64Text,
   oneOf,
   plainObject,
-  queryOf,
   strongEtag,
   text,
   timeText,
@@ -39,7 +36,6 @@ import {
   type Batch,
   type ChangesQuery,
   type ChangeType,
-  changePage,
   type FollowOptions,
   followChanges,
 } from './feed/changes.ts';
@@ -58,29 +54,17 @@ import {
   LARGEST_PAGE,
   type OrderFilter,
   type OrderQuery,
-  orderPage,
   type PageQuery,
 } from './orders.ts';
-import { pageBefore, type Reply, read, requestOf, send, type Tagged } from './request.ts';
-import { repeated, repeatedChange } from './retries.ts';
+import { type Given, type Reply, read, readPage, requestOf, send, type Tagged } from './request.ts';
+import { type Change, changed, repeated } from './retries.ts';
 import {
   type CallOptions,
   type Settings,
   type StoreOrdersOptions,
   settingsOf,
 } from './settings.ts';
-import {
-  isActivity,
-  isHistory,
-  isKey,
-  isOrder,
-  isOrderCounts,
-  isStore,
-  isWebhook,
-  isWebhookList,
-  isWebhookSecret,
-  isWebhookTest,
-} from './shapes.ts';
+import type { RecordOf } from './shapes.ts';
 import { stoppable } from './stoppable.ts';
 import { StoreOrdersV1 } from './v1.ts';
 
@@ -226,8 +210,7 @@ export class StoreOrders {
     query: PageQuery = {},
     options: ReadOptions = {},
   ): Promise<Tagged<OrderPage> | undefined> {
-    const ifNoneMatch = anyEtag(options.ifNoneMatch);
-    return this.#call(options, (call) => orderPage(call, query, ifNoneMatch));
+    return this.#read('listOrders', options, { query }, readPage);
   }
 
   /** Reads all pages of orders, one at a time. `timeoutMs` and `retries` apply to each page. */
@@ -277,30 +260,24 @@ export class StoreOrders {
     const { petId, quantity } = order;
     const reference = text(order.reference, 'reference');
     const shipDate = timeText(order.shipDate, 'shipDate');
-    const fields = [
-      `"petId":${int64Text(petId, 'petId')}`,
-      `"quantity":${int64Text(quantity, 'quantity')}`,
-      ...(shipDate === undefined ? [] : [`"shipDate":${JSON.stringify(shipDate)}`]),
-      ...(reference === undefined ? [] : [`"reference":${JSON.stringify(reference)}`]),
-    ];
-    const request = {
-      ...requestOf('placeOrder'),
-      body: `{${fields.join()}}`,
+    int64Text(petId, 'petId');
+    int64Text(quantity, 'quantity');
+    const request = requestOf('placeOrder', {
+      body: stringify({ petId, quantity, shipDate, reference }),
       headers: { 'idempotency-key': idempotencyKey },
-    };
-    const isPlaced = (record: OrderRecord) =>
-      isOrder(record) &&
-      record.petId === petId &&
-      record.quantity === quantity &&
-      record.reference === reference &&
-      // An order that was found by its reference may have been shipped since, with another date.
-      (isMoment(record.shipDate, shipDate) ||
-        (reference !== undefined && record.status === 'shipped'));
-    const placedIn = async (reply: Reply) => {
+      isMeant: (record) =>
+        record.petId === petId &&
+        record.quantity === quantity &&
+        record.reference === reference &&
+        // An order that was found by its reference may have been shipped since, with another date.
+        (isMoment(record.shipDate, shipDate) ||
+          (reference !== undefined && record.status === 'shipped')),
+    });
+    const placedIn = async (reply: Reply<'placeOrder'>) => {
       const isReplayed = reply.headers.get('idempotent-replayed') === 'true';
-      return { ...(await reply.tagged<OrderRecord>(isPlaced)), isReplayed };
+      return { ...reply.tagged(await reply.record()), isReplayed };
     };
-    return this.#change(options, (call) => send(call, request, placedIn), { idempotencyKey });
+    return changed(this.#settings, options, request, placedIn, { idempotencyKey });
   }
 
   /** Reads an order. @throws NotFoundError */
@@ -310,8 +287,7 @@ export class StoreOrders {
   ): Promise<Tagged<OrderRecord> | undefined>;
   getOrder(id: bigint, options?: CallOptions): Promise<Tagged<OrderRecord>>;
   async getOrder(id: bigint, options: ReadOptions = {}): Promise<Tagged<OrderRecord> | undefined> {
-    const isValid = (order: OrderRecord) => isOrder(order) && order.id === id;
-    return this.#read('getOrder', { id, isValid }, options);
+    return this.#read('getOrder', options, { id, isMeant: (order) => order.id === id });
   }
 
   /** Reads events of an order, oldest first: the first ones, or those after a `cursor`. @throws NotFoundError */
@@ -325,11 +301,7 @@ export class StoreOrders {
     options: ReadOptions & HistoryPage = {},
   ): Promise<Tagged<OrderHistory> | undefined> {
     const { limit, cursor, ...rest } = options;
-    return this.#read(
-      'getOrderHistory',
-      { id, query: { limit, cursor }, isValid: isHistory },
-      rest,
-    );
+    return this.#read('getOrderHistory', rest, { id, query: { limit, cursor } });
   }
 
   /**
@@ -339,10 +311,8 @@ export class StoreOrders {
    */
   async cancelOrder(id: bigint, options: Cancelling = {}): Promise<OrderRecord> {
     const reason = text(options.reason, 'reason');
-    return this.#end(id, CANCEL, options, {
-      fields: { reason },
-      isOwn: (order) => reason === undefined || order.reason === reason,
-    });
+    const isOwn = (order: OrderRecord) => reason === undefined || order.reason === reason;
+    return this.#end(id, 'cancelOrder', options, { reason }, isOwn);
   }
 
   /**
@@ -353,12 +323,10 @@ export class StoreOrders {
   async shipOrder(id: bigint, options: Shipping = {}): Promise<OrderRecord> {
     const shippedAt = timeText(options.shippedAt, 'shippedAt');
     const trackingNumber = text(options.trackingNumber, 'trackingNumber');
-    return this.#end(id, SHIP, options, {
-      fields: { shippedAt, trackingNumber },
-      isOwn: (order) =>
-        (shippedAt === undefined || isMoment(order.shipDate, shippedAt)) &&
-        (trackingNumber === undefined || order.trackingNumber === trackingNumber),
-    });
+    const isOwn = (order: OrderRecord) =>
+      (shippedAt === undefined || isMoment(order.shipDate, shippedAt)) &&
+      (trackingNumber === undefined || order.trackingNumber === trackingNumber);
+    return this.#end(id, 'shipOrder', options, { shippedAt, trackingNumber }, isOwn);
   }
 
   /**
@@ -392,8 +360,7 @@ export class StoreOrders {
     query: ChangesQuery = {},
     options: ReadOptions = {},
   ): Promise<Tagged<ChangePage> | undefined> {
-    const ifNoneMatch = anyEtag(options.ifNoneMatch);
-    return this.#call(options, (call) => changePage(call, query, ifNoneMatch));
+    return this.#read('listChanges', options, { query }, readPage);
   }
 
   /**
@@ -452,20 +419,17 @@ export class StoreOrders {
     filter: OrderFilter = {},
     options: ReadOptions = {},
   ): Promise<Tagged<OrderCounts> | undefined> {
-    return this.#read('countOrders', { query: filter, isValid: isOrderCounts }, options);
+    return this.#read('countOrders', options, { query: filter });
   }
 
   /** Reads the scopes and limits of this client's API key. */
   async getKey(options: CallOptions = {}): Promise<Key> {
-    const { etag: _, ...key } = (await this.#read<Key>('getKey', { isValid: isKey }, options))!;
-    return key;
+    return this.#ask('getKey', options);
   }
 
   /** Reads what the store is, the time of the service, and how many orders have each status, in constant time. */
   async getStore(options: CallOptions = {}): Promise<Store> {
-    const isValid = isStore;
-    const { etag: _, ...store } = (await this.#read<Store>('getStore', { isValid }, options))!;
-    return store;
+    return this.#ask('getStore', options);
   }
 
   /**
@@ -479,18 +443,12 @@ export class StoreOrders {
     options: CallOptions = {},
   ): Promise<Activity> {
     if (boundaries.includes(undefined as never)) throw new TypeError('a boundary is missing');
-    queryOf('getActivity', { boundaries });
-    const isValid = (part: Activity) =>
-      isActivity(part) && part.periods.length === boundaries.length - 1;
+    const isMeant = (part: Activity) => part.periods.length === boundaries.length - 1;
     return calling(this.#settings, options, (call) =>
-      addedUp((cursor) =>
-        repeated(call, async () => {
-          const query = queryOf('getActivity', { boundaries, cursor });
-          const part = (await read<Activity>(call, 'getActivity', { query, isValid }))!;
-          if (part.next !== undefined && part.next === cursor) throw pageBefore(call);
-          return part;
-        }),
-      ),
+      addedUp(async (cursor) => {
+        const request = { query: { boundaries, cursor }, isMeant };
+        return (await repeated(call, () => readPage(call, 'getActivity', request)))!;
+      }),
     );
   }
 
@@ -500,12 +458,9 @@ export class StoreOrders {
     let cursor: string | undefined;
     do {
       const query = { limit: LARGEST_PAGE, cursor };
-      const page = await this.#call(options, async (call) => {
-        const request = { query: queryOf('listWebhooks', query), isValid: isWebhookList };
-        const found = (await read<WebhookList>(call, 'listWebhooks', request))!;
-        if (found.next !== undefined && found.next === query.cursor) throw pageBefore(call);
-        return found;
-      });
+      const page = (await this.#call(options, (call) =>
+        readPage(call, 'listWebhooks', { query }),
+      ))!;
       all.push(...page.webhooks);
       cursor = page.next;
     } while (cursor !== undefined);
@@ -514,8 +469,7 @@ export class StoreOrders {
 
   /** Reads a webhook. @throws NotFoundError */
   async getWebhook(id: string, options: CallOptions = {}): Promise<Webhook> {
-    const request = requestOf('getWebhook', id);
-    return this.#call(options, (call) => send(call, request, webhookIn(id)));
+    return this.#ask('getWebhook', options, { id, isMeant: (webhook) => webhook.id === id });
   }
 
   /**
@@ -526,8 +480,7 @@ export class StoreOrders {
     webhook: Omit<WebhookSettings, 'state'> & { readonly url: string },
     options: CallOptions = {},
   ): Promise<WebhookSecret> {
-    const request = { ...requestOf('createWebhook'), body: webhookJson(webhook) };
-    return this.#change(options, (call) => send(call, request, secretIn));
+    return this.#change('createWebhook', options, { body: webhookJson(webhook) });
   }
 
   /**
@@ -539,14 +492,14 @@ export class StoreOrders {
     changes: WebhookSettings,
     options: CallOptions = {},
   ): Promise<Webhook> {
-    const request = { ...requestOf('updateWebhook', id), body: webhookJson(changes) };
-    return this.#change(options, (call) => send(call, request, webhookIn(id)));
+    const isMeant = (webhook: Webhook) => webhook.id === id;
+    return this.#change('updateWebhook', options, { id, body: webhookJson(changes), isMeant });
   }
 
   /** Deletes a webhook. @throws NotFoundError, UnknownOutcomeError */
   async deleteWebhook(id: string, options: CallOptions = {}): Promise<void> {
-    const request = requestOf('deleteWebhook', id);
-    await this.#change(options, (call) => send(call, request, (reply) => reply.empty()), {
+    const request = requestOf('deleteWebhook', { id });
+    await changed(this.#settings, options, request, (reply) => reply.empty(), {
       resultIn: ({ code }) => code === 'webhook_not_found' || undefined,
     });
   }
@@ -558,17 +511,12 @@ export class StoreOrders {
   async rotateWebhookSecret(id: string, options: RotationOptions = {}): Promise<WebhookSecret> {
     const idempotencyKey = idempotencyKeyOf(options.idempotencyKey);
     const headers = { 'idempotency-key': idempotencyKey };
-    const request = { ...requestOf('rotateWebhookSecret', id), headers };
-    return this.#change(options, (call) => send(call, request, secretIn), { idempotencyKey });
+    return this.#change('rotateWebhookSecret', options, { id, headers }, { idempotencyKey });
   }
 
   /** Sends a delivery without changes to the endpoint of a webhook, and waits for its answer. Not retried. @throws NotFoundError */
   async testWebhook(id: string, options: CallOptions = {}): Promise<WebhookTest> {
-    const request = requestOf('testWebhook', id);
-    const once = { ...options, retries: 0 };
-    return this.#call(once, (call) =>
-      send(call, request, (reply) => reply.record<WebhookTest>(isWebhookTest)),
-    );
+    return this.#ask('testWebhook', { ...options, retries: 0 }, { id });
   }
 
   /** Makes a call that can be repeated. */
@@ -576,27 +524,36 @@ export class StoreOrders {
     return calling(this.#settings, options, (call) => repeated(call, () => attempt(call)));
   }
 
-  /** Makes a call that changes something. @param result as of repeatedChange */
-  #change<T>(
-    options: CallOptions,
-    attempt: (call: Call) => Promise<T>,
-    result: Partial<Omit<Parameters<typeof repeatedChange<T>>[1], 'attempt'>> = {},
-  ): Promise<T> {
-    return calling(this.#settings, options, (call) =>
-      repeatedChange(call, { resultIn: () => undefined, ...result, attempt: () => attempt(call) }),
-    );
+  /** Makes a call that can be repeated. @param once reads the record */
+  #read<Name extends OperationName>(
+    operation: Name,
+    options: ReadOptions,
+    given: Given<RecordOf<Name>>,
+    once = read<Name>,
+  ): Promise<Tagged<RecordOf<Name>> | undefined> {
+    const { ifNoneMatch } = options;
+    return this.#call(options, (call) => once(call, operation, { ...given, ifNoneMatch }));
   }
 
-  async #read<T>(
-    operation: keyof Operations,
-    { query = {}, ...request }: Omit<Parameters<typeof read>[2], 'query'> & { query?: object },
-    options: ReadOptions,
-  ): Promise<Tagged<T> | undefined> {
-    const ifNoneMatch = anyEtag(options.ifNoneMatch);
-    const parameters = queryOf(operation, query);
-    return this.#call(options, (call) =>
-      read<T>(call, operation, { ...request, query: parameters, ifNoneMatch }),
-    );
+  /** Makes a call that can be repeated, and resolves to the record in its response. */
+  #ask<Name extends OperationName>(
+    operation: Name,
+    options: CallOptions,
+    given?: Given<RecordOf<Name>>,
+  ): Promise<RecordOf<Name>> {
+    const request = requestOf(operation, given);
+    return this.#call(options, (call) => send(call, request, (reply) => reply.record()));
+  }
+
+  /** Makes a call that changes something, and resolves to the record in its response. */
+  #change<Name extends OperationName>(
+    operation: Name,
+    options: CallOptions,
+    given: Given<RecordOf<Name>>,
+    change?: Change<RecordOf<Name>>,
+  ): Promise<RecordOf<Name>> {
+    const request = requestOf(operation, given);
+    return changed(this.#settings, options, request, (reply) => reply.record(), change);
   }
 
   /**
@@ -605,46 +562,28 @@ export class StoreOrders {
    */
   async #end(
     id: bigint,
-    { operation, status, code }: typeof CANCEL | typeof SHIP,
+    operation: keyof typeof STATUS_AFTER,
     options: CallOptions & Conditions,
-    {
-      fields,
-      isOwn,
-    }: {
-      readonly fields: Readonly<Record<string, string | undefined>>;
-      readonly isOwn: (order: OrderRecord) => boolean;
-    },
+    fields: Readonly<Record<string, string | undefined>>,
+    isOwn: (order: OrderRecord) => boolean,
   ): Promise<OrderRecord> {
+    const status = STATUS_AFTER[operation];
     const body = JSON.stringify({ ...fields, reference: text(options.reference, 'reference') });
-    const isEnded = (order: OrderRecord) =>
-      isOrder(order) && order.id === id && order.status === status;
-    const request = {
-      ...requestOf(operation, id),
-      body: body === '{}' ? undefined : body,
+    const isEnded = (order: OrderRecord) => order.id === id && order.status === status;
+    const given = {
+      ...{ id, body: body === '{}' ? undefined : body, isSubject: isEnded, isMeant: isEnded },
       headers: { 'if-match': strongEtag(options.ifMatch) },
-      isSubject: isEnded,
     };
-    const orderIn = (reply: Reply) => reply.record<OrderRecord>(isEnded);
-    return this.#change(options, (call) => send(call, request, orderIn), {
+    return this.#change(operation, options, given, {
       resultIn: (error) => {
-        const order =
-          error instanceof ConflictError && error.code === code ? error.order : undefined;
-        return order !== undefined && isOwn(order) ? order : undefined;
+        if (!(error instanceof ConflictError) || error.code !== `order_already_${status}`) return;
+        return error.order !== undefined && isOwn(error.order) ? error.order : undefined;
       },
     });
   }
 }
 
-const CANCEL = {
-  operation: 'cancelOrder',
-  status: 'cancelled',
-  code: 'order_already_cancelled',
-} as const;
-const SHIP = {
-  operation: 'shipOrder',
-  status: 'shipped',
-  code: 'order_already_shipped',
-} as const;
+const STATUS_AFTER = { cancelOrder: 'cancelled', shipOrder: 'shipped' } as const;
 
 /**
  * Whether a time in a response can be the requested time; both may be missing. The service stores milliseconds, and accepts forms of RFC 3339
@@ -690,12 +629,4 @@ function webhookJson(webhook: WebhookSettings): string {
   oneOf(webhook.state, ['active', 'paused'], 'state');
   for (const id of webhook.petIds ?? []) int64Text(id, 'a petId');
   return stringify(webhook);
-}
-
-function webhookIn(id: string): (reply: Reply) => Promise<Webhook> {
-  return (reply) => reply.record<Webhook>((found: Webhook) => isWebhook(found) && found.id === id);
-}
-
-function secretIn(reply: Reply): Promise<WebhookSecret> {
-  return reply.record<WebhookSecret>(isWebhookSecret);
 }

@@ -2,8 +2,8 @@ import { CODING_SUFFIX } from '../../protocol/coding-suffix.ts';
 import { CALLS } from '../../protocol/generated/calls.ts';
 import { ERROR_CODES, type OperationName } from '../../protocol/generated/error-codes.ts';
 import type { ErrorRecord, OrderRecord } from '../../protocol/generated/records.ts';
-import { pathWith } from './arguments.ts';
-import { type Call, timer } from './call.ts';
+import { anyEtag, pathWith, queryOf } from './arguments.ts';
+import { type Call, timer, whenAborted } from './call.ts';
 import {
   ConnectionError,
   ForeignResponseError,
@@ -13,28 +13,39 @@ import {
   TimeoutError,
 } from './errors.ts';
 import { parse } from './exact-json.ts';
-import type { SentRequest } from './settings.ts';
-import { isErrorRecord } from './shapes.ts';
+import { isErrorRecord, RECORDS, type RecordOf } from './shapes.ts';
 
-interface Request {
-  readonly operation: OperationName;
-  readonly method: SentRequest['method'];
-  /** With the version: /v2/store/orders */
-  readonly path: string;
-  /** The statuses of a success. */
-  readonly expects: readonly number[];
-  readonly query?: Readonly<Record<string, string | undefined>> | undefined;
+/** What a call adds to the request of its operation. */
+export interface Given<Found> {
+  /** Of the order, the pet or the webhook in the path. */
+  readonly id?: bigint | string;
+  readonly query?: object;
   readonly headers?: Readonly<Record<string, string | undefined>>;
   /** JSON. */
   readonly body?: string | undefined;
+  /** An ETag; while it is current, the response is 304. */
+  readonly ifNoneMatch?: string | undefined;
+  /** Whether a record in the response can be the one that is meant. */
+  isMeant?(record: Found): boolean;
   /** Whether the order in an Error record can be the order that the request changes. */
   readonly isSubject?: (order: OrderRecord) => boolean;
 }
 
-/** The request of an operation, as the contract has it. @param id of the order or the webhook in its path */
-export function requestOf(operation: keyof typeof CALLS, id?: bigint | string): Request {
+export type Request<Name extends OperationName = OperationName> = ReturnType<
+  typeof requestOf<Name>
+>;
+
+/** The request of an operation, as the contract has it. @throws TypeError for what cannot be sent */
+export function requestOf<Name extends OperationName>(
+  operation: Name,
+  { id, query = {}, headers, ifNoneMatch, ...given }: Given<RecordOf<Name>> = {},
+) {
   const { method, path, expects } = CALLS[operation];
-  return { operation, method, path: pathWith(path, id), expects };
+  return {
+    ...{ ...given, operation, method, path: pathWith(path, id), query: queryOf(operation, query) },
+    headers: { 'if-none-match': anyEtag(ifNoneMatch), ...headers },
+    expects: ifNoneMatch === undefined ? expects : [...expects, 304],
+  };
 }
 
 /** Statuses of permanent redirects: a repetition would get the same. */
@@ -46,10 +57,10 @@ const MAX_LOCATION = 500;
 const MAX_RECORD_BYTES = 16 * 1024 * 1024;
 
 /** Sends a request once, and reads the response. @throws what `open` and `read` throw */
-export async function send<T>(
+export async function send<Name extends OperationName, T>(
   call: Call,
-  request: Request,
-  read: (reply: Reply) => T | Promise<T>,
+  request: Request<Name>,
+  read: (reply: Reply<Name>) => T | Promise<T>,
 ): Promise<T> {
   const reply = await open(call, request);
   try {
@@ -62,38 +73,43 @@ export async function send<T>(
 /** A record with the ETag of its state. */
 export type Tagged<T> = T & { readonly etag: string };
 
-/** A read of a record. */
-interface Read {
-  /** Of an order or a webhook. */
-  readonly id?: bigint | string | undefined;
-  readonly query?: Request['query'];
-  /** An ETag; the result is undefined while the ETag is current. */
-  readonly ifNoneMatch?: string | undefined;
-  /** Whether a JSON object is such a record. */
-  readonly isValid: (record: never) => boolean;
-}
-
-/** Reads a record once. @throws what `open` throws */
-export function read<T>(
+/** Reads a record once; undefined if it still has the ETag that is given. @throws what `open` and `requestOf` throw */
+export async function read<Name extends OperationName>(
   call: Call,
-  operation: keyof typeof CALLS,
-  { id, query, ifNoneMatch, isValid }: Read,
-): Promise<Tagged<T> | undefined> {
-  const expects = ifNoneMatch === undefined ? [200] : [200, 304];
-  const headers = { 'if-none-match': ifNoneMatch };
-  return send(call, { ...requestOf(operation, id), query, expects, headers }, (reply) => {
-    if (reply.status !== 304) return reply.tagged<T>(isValid);
-    const etag = reply.headers.get('etag') ?? ifNoneMatch!;
-    if (opaqueTag(etag) !== opaqueTag(ifNoneMatch!)) throw reply.foreign('has another ETag');
+  operation: Name,
+  given: Given<RecordOf<Name>>,
+): Promise<Tagged<RecordOf<Name>> | undefined> {
+  return send(call, requestOf(operation, given), async (reply) => {
+    if (reply.status !== 304) return reply.tagged(await reply.record());
+    const known = given.ifNoneMatch!;
+    const etag = reply.headers.get('etag') ?? known;
+    if (opaqueTag(etag) !== opaqueTag(known)) throw reply.foreign('has another ETag');
     return undefined;
   });
+}
+
+/** Reads a page once. @throws also ForeignResponseError for the page before: reading all pages would never end */
+export async function readPage<Name extends OperationName>(
+  call: Call,
+  operation: Name,
+  given: Given<RecordOf<Name>>,
+): Promise<Tagged<RecordOf<Name>> | undefined> {
+  const page = await read(call, operation, given);
+  const { next, more = true } = { ...page } as { next?: string; more?: boolean };
+  const { cursor, after = cursor } = given.query as { cursor?: string; after?: string };
+  if (next === undefined || !more || next !== after) return page;
+  const details = { status: 200, requestId: call.requestId };
+  throw new ForeignResponseError('a proxy has returned the previous page again', details);
 }
 
 /**
  * Sends a request once. The reply must be closed.
  * @throws ResponseError, ConnectionError, or the reason of the call's signal
  */
-export async function open(call: Call, request: Request): Promise<Reply> {
+export async function open<Name extends OperationName>(
+  call: Call,
+  request: Request<Name>,
+): Promise<Reply<Name>> {
   call.signal.throwIfAborted();
   const { settings } = call;
   const sent = call.next(request);
@@ -111,10 +127,10 @@ export async function open(call: Call, request: Request): Promise<Reply> {
     const response = await connection.within(responding, headersTimeoutMs, message);
     const durationMs = performance.now() - from;
     settings.onResponse({ ...sent, status: response.status, durationMs });
-    const reply = new Reply(call, connection, response);
+    const reply = new Reply(call, request, connection, response);
     call.nothingSent = false;
     if (request.expects.includes(response.status)) return reply;
-    throw await refusal(reply, request).finally(() => reply.close());
+    throw await refusal(reply).finally(() => reply.close());
   } catch (error) {
     call.nothingSent &&= error instanceof ConnectionError && error.nothingSent;
     connection.close();
@@ -125,23 +141,15 @@ export async function open(call: Call, request: Request): Promise<Reply> {
 /** The abort signal and the timeouts of a request and its response. */
 class Connection {
   readonly requestId: string;
+  readonly close: () => void;
   readonly #call: Call;
   readonly #controller = new AbortController();
+  readonly signal = this.#controller.signal;
 
   constructor(call: Call, requestId: string) {
     this.#call = call;
     this.requestId = requestId;
-    call.signal.addEventListener('abort', this.#abort, { once: true });
-  }
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-
-  readonly #abort = () => this.#controller.abort(this.#call.signal.reason);
-
-  close(): void {
-    this.#call.signal.removeEventListener('abort', this.#abort);
+    this.close = whenAborted(call.signal, () => this.#controller.abort(call.signal.reason));
   }
 
   /** Waits for `promise`, even if it ignores the signal, and closes the connection after the timeout. */
@@ -149,19 +157,17 @@ class Connection {
     const { requestId } = this;
     const cutOff = () => this.#controller.abort(new TimeoutError(message, { requestId }));
     const timeUp = timer(cutOff, ms);
-    let abort = () => {};
+    let release = () => {};
     try {
       return await new Promise<T>((resolve, reject) => {
         promise.then(resolve, reject);
-        abort = () => reject(this.signal.reason);
-        if (this.signal.aborted) abort();
-        this.signal.addEventListener('abort', abort, { once: true });
+        release = whenAborted(this.signal, () => reject(this.signal.reason));
       });
     } catch (error) {
       throw this.#errorOf(error);
     } finally {
       clearTimeout(timeUp);
-      this.signal.removeEventListener('abort', abort);
+      release();
     }
   }
 
@@ -183,7 +189,8 @@ class Connection {
 }
 
 /** A response. */
-export class Reply {
+export class Reply<Name extends OperationName = OperationName> {
+  readonly request: Request<Name>;
   readonly status: number;
   readonly headers: Headers;
   readonly #call: Call;
@@ -193,8 +200,9 @@ export class Reply {
   #leftMs: number;
   #isAlive = false;
 
-  constructor(call: Call, connection: Connection, response: Response) {
+  constructor(call: Call, request: Request<Name>, connection: Connection, response: Response) {
     this.#call = call;
+    this.request = request;
     this.#connection = connection;
     this.status = response.status;
     this.headers = response.headers;
@@ -247,22 +255,16 @@ export class Reply {
     return text;
   }
 
-  /**
-   * The whole body, a JSON object, with bigint.
-   * @param isValid returns whether the object is a record of the operation
-   * @throws ForeignResponseError if it is not
-   */
-  async record<T>(isValid: (record: never) => boolean): Promise<T> {
-    const record = objectIn(await this.text());
-    if (record === undefined || !isValid(record as never)) {
-      throw this.foreign('is not a record of the operation');
-    }
-    return record as T;
+  /** The record in the body, with bigint. @throws ForeignResponseError if it is not a record of the operation, or not the one that is meant */
+  async record(): Promise<RecordOf<Name>> {
+    const { operation, isMeant } = this.request;
+    const record = objectIn(await this.text()) as RecordOf<Name>;
+    if (RECORDS[operation]?.(record) === true && isMeant?.(record) !== false) return record;
+    throw this.foreign('is not a record of the operation');
   }
 
-  /** As `record`, with its ETag: orders have their own, which no proxy weakens; otherwise that of the response, empty if a proxy has removed it. */
-  async tagged<T>(isValid: (record: never) => boolean): Promise<Tagged<T>> {
-    const record = await this.record<T>(isValid);
+  /** Adds the ETag to a record: orders have their own, which no proxy weakens; otherwise that of the response, empty if a proxy has removed it. */
+  tagged<T extends object>(record: T): Tagged<T> {
     return { etag: this.headers.get('etag') ?? '', ...record };
   }
 
@@ -310,20 +312,14 @@ export class Reply {
   }
 }
 
-/** Returns the error for a page whose `next` is the requested cursor: reading all pages would never end. */
-export function pageBefore({ requestId }: Call): ForeignResponseError {
-  const details = { status: 200, requestId };
-  return new ForeignResponseError('a proxy has returned the previous page again', details);
-}
-
 /** Returns an ETag without what proxies that compress add. */
 function opaqueTag(etag: string): string {
   return etag.replace(/^W\//, '').replace(CODING_SUFFIX, '"');
 }
 
 /** Returns the error for a response that is not a success. */
-async function refusal(reply: Reply, request: Request): Promise<StoreOrdersError> {
-  const { status, headers } = reply;
+async function refusal(reply: Reply): Promise<StoreOrdersError> {
+  const { request, status, headers } = reply;
   // 3xx, and 0 for a redirect in a browser.
   if (status < 400) return reply.redirect();
   const text = await reply.text().catch((error) => {
@@ -337,27 +333,19 @@ async function refusal(reply: Reply, request: Request): Promise<StoreOrdersError
   const isRecord = isErrorRecord(record) && record.status === BigInt(status);
   const isListed = isRecord && isCodeOf(request, record);
   const isOwn = isListed || (isRecord && isFromService(reply, record));
+  const details = { status, requestId, retryAfterMs };
   const { isSubject = () => true } = request;
   if (isOwn && (record.order === undefined || isSubject(record.order))) {
     const { code, message, errors: problems = [], order } = record;
     const isNew = !isListed && (status >= 500 || hasStatus(request, status));
-    const details = { status, code, message, problems, requestId, retryAfterMs, order };
-    return responseError({ ...details, isUnclear: isNew });
+    return responseError({ ...details, code, message, problems, order, isUnclear: isNew });
   }
   if (!isUnavailable(status)) {
     return reply.foreign(isRecord ? `has the code "${record.code}"` : 'is not an Error record');
   }
   const code = isRecord ? record.code : 'unknown';
   const message = `The response comes from ${isRecord ? 'another operation' : 'a proxy'}.`;
-  return responseError({
-    status,
-    code,
-    message,
-    problems: [],
-    requestId,
-    retryAfterMs,
-    order: undefined,
-  });
+  return responseError({ ...details, code, message, problems: [], order: undefined });
 }
 
 /** Whether the operation has this error in this release of the contract. */
@@ -410,7 +398,7 @@ function retryAfterOf(headers: Headers): number | undefined {
   return Math.max(0, at - (Number.isNaN(sentAt) ? Date.now() : sentAt));
 }
 
-function urlOf({ settings: { root } }: Call, { path, query = {} }: Request): string {
+function urlOf({ settings: { root } }: Call, { path, query }: Request): string {
   // "%20" rather than "+" for a space: "+" is an encoding of forms.
   const search = new URLSearchParams(given(query)).toString().replaceAll('+', '%20');
   return `${root}${path}${search === '' ? '' : `?${search}`}`;

@@ -1,4 +1,5 @@
-import type { Call } from './call.ts';
+import type { OperationName } from '../../protocol/generated/error-codes.ts';
+import { type Call, calling } from './call.ts';
 import {
   ConnectionError,
   ForeignResponseError,
@@ -8,6 +9,8 @@ import {
   UnavailableError,
   UnknownOutcomeError,
 } from './errors.ts';
+import { type Reply, type Request, send } from './request.ts';
+import type { CallOptions, Settings } from './settings.ts';
 
 /** The first wait is between half of this and all of it, each further one up to twice as long. */
 const FIRST_WAIT_MS = 200;
@@ -59,24 +62,36 @@ export async function waitOut(call: Call, error: unknown, tries: number): Promis
 }
 
 /** How a change of the store is retried. */
-interface ChangeCall<T> {
-  readonly attempt: () => Promise<T>;
+export interface Change<T> {
   /**
    * Returns the result of the change if the error of an attempt shows that an earlier attempt has made it; called only if
    * that is possible.
    */
-  readonly resultIn: (error: ResponseError) => T | undefined;
+  readonly resultIn?: ((error: ResponseError) => T | undefined) | undefined;
   /** Of a placement. */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
 }
 
 /**
- * Like `repeated`, for a change of the store.
+ * Makes a call that changes the store.
  * @throws UnknownOutcomeError if the change may have been made
  */
-export async function repeatedChange<T>(
+export function changed<Name extends OperationName, T>(
+  settings: Settings,
+  options: CallOptions,
+  request: Request<Name>,
+  read: (reply: Reply<Name>) => T | Promise<T>,
+  change: Change<T> = {},
+): Promise<T> {
+  return calling(settings, options, (call) =>
+    repeatedChange(call, () => send(call, request, read), change),
+  );
+}
+
+async function repeatedChange<T>(
   call: Call,
-  { attempt, resultIn, idempotencyKey }: ChangeCall<T>,
+  attempt: () => Promise<T>,
+  { resultIn = () => undefined, idempotencyKey }: Change<T>,
 ): Promise<T> {
   let isUnknown = false;
   try {

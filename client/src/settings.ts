@@ -79,19 +79,7 @@ export interface CallOptions {
   readonly headers?: HeaderValues | undefined;
 }
 
-export interface Settings {
-  /** Without a slash at its end. */
-  readonly root: string;
-  readonly apiKey: string;
-  readonly fetch: typeof fetch;
-  readonly retries: number;
-  readonly longestWaitMs: number;
-  readonly headersTimeoutMs: number;
-  readonly gapTimeoutMs: number;
-  readonly headers: HeaderValues;
-  readonly onResponse: (response: ReceivedResponse) => void;
-  readonly onRetry: (retry: PlannedRetry) => void;
-}
+export type Settings = Readonly<ReturnType<typeof settingsOf>>;
 
 /** Headers that the library, or fetch, sets itself. */
 const OWN_HEADERS = [
@@ -115,7 +103,7 @@ const OWN_HEADERS = [
 ];
 
 /** @throws TypeError for options that cannot be used; StoreOrdersError in a runtime that rounds ids */
-export function settingsOf(options: StoreOrdersOptions): Settings {
+export function settingsOf(options: StoreOrdersOptions) {
   expectExactIntegers();
   plainObject(options, 'the argument of StoreOrders');
   const { apiKey } = options;
@@ -137,7 +125,7 @@ export function settingsOf(options: StoreOrdersOptions): Settings {
   };
 }
 
-/** @throws TypeError */
+/** Returns the address without a slash at its end. @throws TypeError */
 function rootOf(baseUrl: string | URL): string {
   const isText = typeof baseUrl === 'string' || baseUrl instanceof URL;
   const url = isText && URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;

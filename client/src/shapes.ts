@@ -1,3 +1,5 @@
+import type { OperationName } from '../../protocol/generated/error-codes.ts';
+import type { Operations } from '../../protocol/generated/operations.ts';
 import type {
   Activity,
   Change,
@@ -10,6 +12,7 @@ import type {
   OrderHistory,
   OrderPage,
   OrderRecord,
+  Pet,
   Store,
   Webhook,
   WebhookList,
@@ -46,7 +49,7 @@ const arrayOf =
 
 const isOptionalText: Check = (value) => value === undefined || typeof value === 'string';
 
-export const isOrder = isRecord<OrderRecord>({
+const isOrder = isRecord<OrderRecord>({
   ...{ id: 'bigint', status: 'string', placedAt: 'string', updatedAt: 'string' },
   ...{ revision: 'bigint', etag: 'string' },
 });
@@ -57,44 +60,25 @@ export const isErrorRecord = isRecord<ErrorRecord>({
   order: (order) => order === undefined || isOrder(order),
 });
 
-export const isOrderPage = isRecord<OrderPage>({
-  ...{ orders: arrayOf(isOrder), next: isOptionalText },
-  ...{ revision: 'bigint', head: 'string', changesAfter: 'string' },
-});
-
-const isAnyChangeResults = isRecord<ChangeResults>({
-  failed: 'bigint',
-  results: arrayOf(isObject),
-});
+const isChangeResults = isRecord<ChangeResults>({ failed: 'bigint', results: arrayOf(isObject) });
 const isRefusedChange = isRecord<ChangeResult>({
   error: isRecord<ErrorRecord>({ code: 'string' }),
 });
 
 /** @param ids of the orders in the request */
-export function isChangeResults(value: unknown, ids: readonly bigint[]): boolean {
-  if (!isAnyChangeResults(value) || value.results.length !== ids.length) return false;
-  return value.results.every((result, index) => {
+export function areResultsOf({ results }: ChangeResults, ids: readonly bigint[]): boolean {
+  if (results.length !== ids.length) return false;
+  return results.every((result, index) => {
     const { id, order } = result;
     if (id !== ids[index]) return false;
     return order === undefined ? isRefusedChange(result) : isOrder(order) && order.id === id;
   });
 }
 
-export const isWebhook = isRecord<Webhook>({
+const isWebhook = isRecord<Webhook>({
   ...{ id: 'string', url: 'string', state: 'string', after: 'string' },
 });
-export const isWebhookList = isRecord<WebhookList>({
-  webhooks: arrayOf(isWebhook),
-  next: isOptionalText,
-});
-export const isWebhookSecret = isRecord<WebhookSecret>({ webhook: isWebhook, secret: 'string' });
-export const isWebhookTest = isRecord<WebhookTest>({ accepted: 'boolean', durationMs: 'bigint' });
-
-export const isHistory = isRecord<OrderHistory>({
-  events: arrayOf(
-    isRecord<OrderHistory['events'][number]>({ type: 'string', at: 'string', revision: 'bigint' }),
-  ),
-});
+const isWebhookSecret = isRecord<WebhookSecret>({ webhook: isWebhook, secret: 'string' });
 
 export const isChange = isRecord<Change>({
   ...{ revision: 'bigint', type: 'string', at: 'string', order: isOrder },
@@ -109,22 +93,54 @@ const areCounts = isRecord<OrderCounts['counts']>({
   ...{ pending: 'bigint', shipped: 'bigint', cancelled: 'bigint' },
 });
 
-export const isStore = isRecord<Store>({
-  ...{ time: 'string', head: 'string', changesAfter: 'string' },
-  ...{ revision: 'bigint', counts: areCounts },
-});
-
-export const isOrderCounts = isRecord<OrderCounts>({
-  ...{ revision: 'bigint', head: 'string', counts: areCounts, exact: 'boolean' },
-});
-
-export const isKey = isRecord<Key>({ id: 'string', name: 'string', scopes: Array.isArray });
-
 const hasTotals = isRecord<Activity['byKey'][number]>({
   ...{ placed: 'bigint', cancelled: 'bigint', shipped: 'bigint' },
 });
 
-export const isActivity = isRecord<Activity>({
-  ...{ periods: arrayOf(hasTotals), byKey: arrayOf(hasTotals) },
-  ...{ next: isOptionalText, revision: 'bigint' },
-});
+/** The record in a successful response of each operation that has one. */
+export const RECORDS: Readonly<Partial<Record<OperationName, Check>>> = {
+  getStore: isRecord<Store>({
+    ...{ time: 'string', head: 'string', changesAfter: 'string' },
+    ...{ revision: 'bigint', counts: areCounts },
+  }),
+  listOrders: isRecord<OrderPage>({
+    ...{ orders: arrayOf(isOrder), next: isOptionalText },
+    ...{ revision: 'bigint', head: 'string', changesAfter: 'string' },
+  }),
+  placeOrder: isOrder,
+  getOrder: isOrder,
+  getOrderHistory: isRecord<OrderHistory>({
+    events: arrayOf(
+      isRecord<OrderHistory['events'][number]>({
+        type: 'string',
+        at: 'string',
+        revision: 'bigint',
+      }),
+    ),
+  }),
+  cancelOrder: isOrder,
+  shipOrder: isOrder,
+  cancelOrders: isChangeResults,
+  shipOrders: isChangeResults,
+  listChanges: isChangePage,
+  countOrders: isRecord<OrderCounts>({
+    ...{ revision: 'bigint', head: 'string', counts: areCounts, exact: 'boolean' },
+  }),
+  getActivity: isRecord<Activity>({
+    ...{ periods: arrayOf(hasTotals), byKey: arrayOf(hasTotals) },
+    ...{ next: isOptionalText, revision: 'bigint' },
+  }),
+  listWebhooks: isRecord<WebhookList>({ webhooks: arrayOf(isWebhook), next: isOptionalText }),
+  createWebhook: isWebhookSecret,
+  getWebhook: isWebhook,
+  updateWebhook: isWebhook,
+  rotateWebhookSecret: isWebhookSecret,
+  testWebhook: isRecord<WebhookTest>({ accepted: 'boolean', durationMs: 'bigint' }),
+  getKey: isRecord<Key>({ id: 'string', name: 'string', scopes: Array.isArray }),
+  'v1.getPet': isRecord<Pet>({ id: 'bigint' }),
+};
+
+/** The record of an operation; `Pet` is that of v1. */
+export type RecordOf<Name extends OperationName> = Name extends keyof Operations
+  ? Extract<Operations[Name]['answer'], object>
+  : Pet;

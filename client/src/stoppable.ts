@@ -1,4 +1,5 @@
 import { abortSignal, plainObject } from './arguments.ts';
+import { whenAborted } from './call.ts';
 import type { CallOptions } from './settings.ts';
 
 /** Options with the signal of a stoppable generator. */
@@ -22,31 +23,25 @@ export function stoppable<T, Options extends Pick<CallOptions, 'signal'>>(
   const generator = start({ ...options, signal: controller.signal });
   const next = generator.next.bind(generator);
   const finish = generator.return.bind(generator);
-  const abort = () => controller.abort(outer?.reason);
-  const end = () => outer?.removeEventListener('abort', abort);
+  let release: (() => void) | undefined;
   /** Resolves the calls of `next` that wait. */
   const waiting = new Set<(result: IteratorResult<T, void>) => void>();
-  let isStarted = false;
   let isEnded = false;
 
   generator.next = () => {
     if (isEnded) return Promise.resolve({ done: true, value: undefined });
     // Started at the first `next`, so that an unused generator holds no resources.
-    if (!isStarted) {
-      isStarted = true;
-      if (outer?.aborted) abort();
-      outer?.addEventListener('abort', abort, { once: true });
-    }
+    release ??= whenAborted(outer, () => controller.abort(outer?.reason));
     return new Promise((resolve, reject) => {
       waiting.add(resolve);
       next()
         .then(
           (result) => {
-            if (result.done) end();
+            if (result.done) release?.();
             resolve(result);
           },
           (error) => {
-            end();
+            release?.();
             reject(error);
           },
         )
@@ -55,7 +50,7 @@ export function stoppable<T, Options extends Pick<CallOptions, 'signal'>>(
   };
   generator.return = async () => {
     isEnded = true;
-    end();
+    release?.();
     for (const resolve of waiting) resolve({ done: true, value: undefined });
     controller.abort();
     // This takes no time, since the generator respects the signal. Only a replica's store completes its current step.

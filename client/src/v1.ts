@@ -1,9 +1,8 @@
 import type { Order, Pet } from '../../protocol/generated/records.ts';
-import { int64Text } from './arguments.ts';
 import { Call, calling } from './call.ts';
 import { parse } from './exact-json.ts';
-import { open, send } from './request.ts';
-import { repeated, repeatedChange } from './retries.ts';
+import { open, requestOf, send } from './request.ts';
+import { changed, repeated } from './retries.ts';
 import type { CallOptions, Settings } from './settings.ts';
 import { stoppable } from './stoppable.ts';
 
@@ -32,20 +31,11 @@ export class StoreOrdersV1 {
    * @throws NotFoundError, also for an order that is cancelled already, ConflictError, LimitError, UnknownOutcomeError
    */
   async cancelOrder(id: bigint, options: CallOptions = {}): Promise<void> {
-    const path = `/v1/store/orders/${int64Text(id, 'id')}`;
-    const request = {
-      operation: 'v1.cancelOrder',
-      method: 'DELETE',
-      path,
-      expects: [204],
-    } as const;
-    await calling(this.#settings, options, (call) =>
-      repeatedChange(call, {
-        attempt: () => send(call, request, (reply) => reply.empty()),
-        resultIn: ({ status, code }) =>
-          (status === 404 && code === 'order_already_cancelled') || undefined,
-      }),
-    );
+    const request = requestOf('v1.cancelOrder', { id });
+    await changed(this.#settings, options, request, (reply) => reply.empty(), {
+      resultIn: ({ status, code }) =>
+        (status === 404 && code === 'order_already_cancelled') || undefined,
+    });
   }
 
   /**
@@ -54,12 +44,9 @@ export class StoreOrdersV1 {
    * @throws NotFoundError, GoneError after its end
    */
   async getPet(id: bigint, options: CallOptions = {}): Promise<Pet> {
-    const path = `/v1/pets/${int64Text(id, 'id')}`;
-    const request = { operation: 'v1.getPet', method: 'GET', path, expects: [200] } as const;
+    const request = requestOf('v1.getPet', { id, isMeant: (pet) => pet.id === id });
     return calling(this.#settings, options, (call) =>
-      repeated(call, () =>
-        send(call, request, (reply) => reply.record<Pet>((pet: Pet) => pet.id === id)),
-      ),
+      repeated(call, () => send(call, request, (reply) => reply.record())),
     );
   }
 }
@@ -68,11 +55,9 @@ async function* listedOrders(
   settings: Settings,
   options: CallOptions,
 ): AsyncGenerator<ListedOrder, void> {
-  const path = '/v1/store/orders';
-  const request = { operation: 'v1.listOrders', method: 'GET', path, expects: [200] } as const;
   const call = new Call(settings, options);
   try {
-    const reply = await repeated(call, () => open(call, request));
+    const reply = await repeated(call, () => open(call, requestOf('v1.listOrders')));
     try {
       for await (const order of elementsOf<ListedOrder>(reply.chunks())) {
         if (typeof order.id !== 'bigint') throw new SyntaxError('not an Order record');

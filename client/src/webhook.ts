@@ -107,9 +107,6 @@ function deliveryIn(text: string): WebhookDelivery {
   } catch (error) {
     throw new WebhookVerificationError('the body is not JSON', { cause: error });
   }
-  const isObject = typeof delivery === 'object' && delivery !== null;
-  if (isObject && isChangePage(delivery as object) && 'after' in (delivery as object)) {
-    return delivery as WebhookDelivery;
-  }
+  if (isChangePage(delivery) && 'after' in delivery) return delivery as WebhookDelivery;
   throw new WebhookVerificationError('the body is not a page of changes');
 }

@@ -1,6 +1,6 @@
-// Made from the contract by "node build/records.ts": how the client calls each operation of v2.
+// Made from the contracts by "node build/records.ts": how the client calls each operation.
 
-import type { Operations } from './operations.ts';
+import type { OperationName } from './error-codes.ts';
 
 /** The parameters of listOrders. */
 export interface ListOrdersQuery {
@@ -82,7 +82,7 @@ export interface CallOf {
   readonly query: Readonly<Record<string, ParameterKind>>;
 }
 
-export const CALLS: Readonly<Record<keyof Operations, CallOf>> = {
+export const CALLS: Readonly<Record<OperationName, CallOf>> = {
   getStore: { method: 'GET', path: '/v2/store', expects: [200], query: {} },
   listOrders: {
     method: 'GET',
@@ -186,4 +186,12 @@ export const CALLS: Readonly<Record<keyof Operations, CallOf>> = {
   },
   testWebhook: { method: 'POST', path: '/v2/webhooks/{webhookId}/test', expects: [200], query: {} },
   getKey: { method: 'GET', path: '/v2/key', expects: [200], query: {} },
+  'v1.listOrders': { method: 'GET', path: '/v1/store/orders', expects: [200], query: {} },
+  'v1.cancelOrder': {
+    method: 'DELETE',
+    path: '/v1/store/orders/{orderId}',
+    expects: [204],
+    query: {},
+  },
+  'v1.getPet': { method: 'GET', path: '/v1/pets/{petId}', expects: [200], query: {} },
 };

@@ -94,22 +94,12 @@ function pushMerged(result: Block[], block: Block | undefined, entries: readonly
     result.pop();
   }
   const blockCount = count <= MAX_BLOCK_ORDERS ? 1 : Math.ceil(count / BLOCK_ORDERS);
-  const size = Math.ceil(count / blockCount);
-  const builder = new BlockBuilder(size);
+  const builder = new BlockBuilder(result, Math.ceil(count / blockCount));
   for (const piece of pieces) {
-    if ('text' in piece) {
-      builder.add(piece.id, piece.text);
-      if (builder.length === size) result.push(builder.build());
-      continue;
-    }
-    for (let from = piece.from; from < piece.to; ) {
-      const to = Math.min(piece.to, from + size - builder.length);
-      builder.keep(piece.block, from, to);
-      from = to;
-      if (builder.length === size) result.push(builder.build());
-    }
+    if ('text' in piece) builder.add(piece.id, piece.text);
+    else builder.keep(piece.block, piece.from, piece.to);
   }
-  if (builder.length > 0) result.push(builder.build());
+  builder.endBlock();
   return replacedBytes;
 }
 
@@ -143,23 +133,22 @@ function merge(block: Block | undefined, entries: readonly Entry[]): Piece[] {
   return pieces;
 }
 
+/** Pushes a block each time that it is full. */
 class BlockBuilder {
-  #ids: BigInt64Array;
-  #ends: Uint32Array;
+  readonly #blocks: Block[];
+  readonly #ids: BigInt64Array;
+  readonly #ends: Uint32Array;
   #length = 0;
   #parts: (Buffer | string)[] = [];
   /** Text added since the last part. */
   #text = '';
   #byteLength = 0;
 
-  /** @param maxOrders maximum number of orders in a block */
-  constructor(maxOrders: number) {
-    this.#ids = new BigInt64Array(maxOrders);
-    this.#ends = new Uint32Array(maxOrders);
-  }
-
-  get length(): number {
-    return this.#length;
+  /** @param size number of orders in a block; the last one can have fewer */
+  constructor(blocks: Block[], size: number) {
+    this.#blocks = blocks;
+    this.#ids = new BigInt64Array(size);
+    this.#ends = new Uint32Array(size);
   }
 
   add(id: OrderId, text: string): void {
@@ -168,9 +157,12 @@ class BlockBuilder {
     this.#ids[this.#length] = id;
     this.#ends[this.#length] = this.#byteLength;
     this.#length += 1;
+    if (this.#length === this.#ids.length) this.endBlock();
   }
 
-  keep({ ids, ends, bytes }: Block, from: number, to: number): void {
+  keep(block: Block, from: number, end: number): void {
+    const { ids, ends, bytes } = block;
+    const to = Math.min(end, from + this.#ids.length - this.#length);
     this.#endText();
     const start = from === 0 ? 0 : ends[from - 1]!;
     const shift = this.#byteLength - start;
@@ -181,10 +173,13 @@ class BlockBuilder {
     }
     this.#parts.push(bytes.subarray(start, ends[to - 1]));
     this.#byteLength += ends[to - 1]! - start;
+    if (this.#length === this.#ids.length) this.endBlock();
+    if (to < end) this.keep(block, to, end);
   }
 
-  /** Builds a block of everything added and kept, and resets the builder. */
-  build(): Block {
+  /** Pushes a block of everything added and kept since the last one, if there is anything. */
+  endBlock(): void {
+    if (this.#length === 0) return;
     this.#endText();
     // Not from Node's shared pool: a block would keep unrelated buffers alive there.
     const bytes = Buffer.allocUnsafeSlow(this.#byteLength);
@@ -193,15 +188,11 @@ class BlockBuilder {
       offset +=
         typeof part === 'string' ? bytes.write(part, offset, 'latin1') : part.copy(bytes, offset);
     }
-    const block = {
-      ids: this.#ids.slice(0, this.#length),
-      ends: this.#ends.slice(0, this.#length),
-      bytes,
-    };
+    const [ids, ends] = [this.#ids.slice(0, this.#length), this.#ends.slice(0, this.#length)];
+    this.#blocks.push({ ids, ends, bytes });
     this.#length = 0;
     this.#parts = [];
     this.#byteLength = 0;
-    return block;
   }
 
   #endText(): void {

@@ -5,11 +5,8 @@ import { MAX_COMPRESSION_MS, MIN_COMPRESSED_BYTES } from '../http/request/conten
 import type { Block } from './blocks.ts';
 import type { Snapshot } from './listing.ts';
 
-/** The body of a list response in one content coding. */
-export interface EncodedList {
-  readonly chunks: readonly Buffer[];
-  readonly byteLength: number;
-}
+/** The body of a list response in gzip. */
+type EncodedList = Pick<Snapshot, 'chunks' | 'byteLength'>;
 
 /** A compressed block, shared by all list snapshots that contain the block. */
 interface Piece {
@@ -61,20 +58,9 @@ export class GzipLists {
   async get(snapshot: Snapshot, ms = MAX_COMPRESSION_MS): Promise<EncodedList | undefined> {
     if (snapshot.byteLength < MIN_COMPRESSED_BYTES) return undefined;
     // After a timeout, the compression continues, for later requests.
-    return withTimeout(Math.min(ms, MAX_COMPRESSION_MS), () => this.#list(snapshot)).catch(
-      () => undefined,
-    );
-  }
-
-  #list(snapshot: Snapshot): Promise<EncodedList> {
-    let list = this.#lists.get(snapshot);
-    if (list === undefined) {
-      list = this.#encode(snapshot);
-      this.#lists.set(snapshot, list);
-      // Drop a failed attempt, so that the next request retries.
-      list.catch(() => this.#lists.delete(snapshot));
-    }
-    return list;
+    return withTimeout(Math.min(ms, MAX_COMPRESSION_MS), () =>
+      kept(this.#lists, snapshot, () => this.#encode(snapshot)),
+    ).catch(() => undefined);
   }
 
   async #encode({ blocks, byteLength }: Snapshot): Promise<EncodedList> {
@@ -82,7 +68,7 @@ export class GzipLists {
     let next = 0;
     const work = async () => {
       for (let at = next++; at < blocks.length; at = next++) {
-        pieces[at] = await this.#piece(blocks[at]!);
+        pieces[at] = await kept(this.#pieces, blocks[at]!, compress);
       }
     };
     await Promise.all(Array.from({ length: CONCURRENCY }, work));
@@ -99,16 +85,21 @@ export class GzipLists {
     chunks.push(Buffer.concat([CLOSING, trailer(crc, byteLength)]));
     return { chunks, byteLength: chunks.reduce((sum, chunk) => sum + chunk.length, 0) };
   }
+}
 
-  #piece(block: Block): Promise<Piece> {
-    let piece = this.#pieces.get(block);
-    if (piece === undefined) {
-      piece = compress(block);
-      this.#pieces.set(block, piece);
-      piece.catch(() => this.#pieces.delete(block));
-    }
-    return piece;
+/** Returns what was made of `source`, or makes it. A failed attempt is dropped, so that the next request retries. */
+function kept<Source extends object, T>(
+  made: WeakMap<Source, Promise<T>>,
+  source: Source,
+  make: (source: Source) => Promise<T>,
+): Promise<T> {
+  let making = made.get(source);
+  if (making === undefined) {
+    making = make(source);
+    made.set(source, making);
+    making.catch(() => made.delete(source));
   }
+  return making;
 }
 
 async function compress({ bytes }: Block): Promise<Piece> {

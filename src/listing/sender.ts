@@ -1,6 +1,5 @@
 import type { ServerResponse } from 'node:http';
 import { whenClosed } from '../http/connection/lingering-close.ts';
-import type { EncodedList } from './gzip.ts';
 import type { Snapshot } from './listing.ts';
 
 /**
@@ -32,7 +31,11 @@ export class ListSender {
   }
 
   /** Writes `snapshot` as the body of `response`, whose head was written before, and ends it. Copies no buffers. */
-  send(response: ServerResponse, snapshot: Snapshot, { chunks }: EncodedList = snapshot): void {
+  send(
+    response: ServerResponse,
+    snapshot: Snapshot,
+    { chunks }: Pick<Snapshot, 'chunks'> = snapshot,
+  ): void {
     // The client may have disconnected while the list was prepared.
     if (response.destroyed) return;
     this.#register(response, snapshot);

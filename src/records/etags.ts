@@ -4,11 +4,6 @@ import type { OrderId, OrderRecord } from '../domain/order.ts';
 /** Digits of a head in an ETag: 64 bits. */
 const DIGITS = 16;
 
-/** Returns the name of a position in ETags; no two states of a store have the same. */
-export function etagName({ revision, head }: Position): string {
-  return `${revision}-${head.slice(0, DIGITS)}`;
-}
-
 /** One entity-tag per content coding: RFC 9110, section 8.8.3.3. */
 export interface CodedEtags {
   readonly identity: string;
@@ -16,11 +11,11 @@ export interface CodedEtags {
 }
 
 /**
- * Returns the ETags of a response that depends only on the state of the store, and on the end of its page.
+ * Returns the ETags of a response that depends only on the state of the store, and on the end of its page. No two states of a store have the same.
  * @param end the last id of a page that is not the last
  */
-export function storeEtags(position: Position, end?: OrderId): CodedEtags {
-  const state = etagName(position);
+export function storeEtags({ revision, head }: Position, end?: OrderId): CodedEtags {
+  const state = `${revision}-${head.slice(0, DIGITS)}`;
   const name = end === undefined ? state : `${state}-${end}`;
   return { identity: `"${name}"`, gzip: `"${name}-gzip"` };
 }

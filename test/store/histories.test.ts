@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import type { Position } from '../../protocol/history.ts';
 import { Listing } from '../../src/listing/listing.ts';
-import { etagName } from '../../src/records/etags.ts';
+import { storeEtags } from '../../src/records/etags.ts';
 import { backupStore } from '../../src/store/copy.ts';
 import { databaseAt } from '../../src/store/database.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
@@ -25,7 +25,7 @@ const pending = (id: bigint) => place({ id, status: 'pending' });
 /** A list as a node serves it. */
 async function listOf(listing: Listing): Promise<{ etag: string; body: string }> {
   const { position, chunks } = await listing.current();
-  return { etag: etagName(position), body: Buffer.concat(chunks).toString() };
+  return { etag: storeEtags(position).identity, body: Buffer.concat(chunks).toString() };
 }
 
 /** Verifies that cursors up to a revision go on, and that later ones are gone. */

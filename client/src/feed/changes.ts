@@ -5,10 +5,10 @@ import { Call, pause } from '../call.ts';
 import { ConnectionError, LimitError, TimeoutError, UnavailableError } from '../errors.ts';
 import { parse } from '../exact-json.ts';
 import { LARGEST_PAGE } from '../orders.ts';
-import { open, pageBefore, read, requestOf, type Tagged } from '../request.ts';
+import { open, readPage, requestOf } from '../request.ts';
 import { persistently, waitOut } from '../retries.ts';
 import { type CallOptions, harmless, type Settings } from '../settings.ts';
-import { isChange, isChangePage } from '../shapes.ts';
+import { isChange } from '../shapes.ts';
 import type { Stoppable } from '../stoppable.ts';
 import { type Verify, verifying } from './verify-history.ts';
 
@@ -58,26 +58,14 @@ const STREAM_AGAIN_MOST_MS = 300_000;
 /** Maximum number of changes in a revision, with a margin for later releases. */
 const MAX_CHANGES = 100_000;
 
-/** Reads a page of changes once. @throws TypeError for a query that cannot be sent */
-export async function changePage(
-  call: Call,
-  changes: ChangesQuery,
-  ifNoneMatch?: string,
-): Promise<Tagged<ChangePage> | undefined> {
-  const request = { query: queryOf('listChanges', changes), ifNoneMatch, isValid: isChangePage };
-  const page = await read<ChangePage>(call, 'listChanges', request);
-  if (page?.more === true && page.next === changes.after) throw pageBefore(call);
-  return page;
-}
-
 /** Reads a page of changes, with as many retries as it takes. @throws HistoryMismatchError, and errors that a retry cannot resolve */
 export async function verifiedPage(
   call: Call,
-  changes: ChangesQuery & { readonly after: string },
+  query: ChangesQuery & { readonly after: string },
   verify: Verify | undefined,
 ): Promise<ChangePage> {
-  const page = (await persistently(call, () => changePage(call, changes)))!;
-  await verify?.(call, { after: changes.after, changes: page.changes, cursor: page.next });
+  const page = (await persistently(call, () => readPage(call, 'listChanges', { query })))!;
+  await verify?.(call, { after: query.after, changes: page.changes, cursor: page.next });
   return page;
 }
 
@@ -169,11 +157,8 @@ async function* streamedChanges(
   after: string,
   filter: ChangesFilter,
 ): AsyncGenerator<Batch, void> {
-  const reply = await open(call, {
-    ...requestOf('streamChanges'),
-    query: queryOf('streamChanges', { ...filter, after }),
-    headers: { accept: 'text/event-stream' },
-  });
+  const given = { query: { ...filter, after }, headers: { accept: 'text/event-stream' } };
+  const reply = await open(call, requestOf('streamChanges', given));
   try {
     const type = reply.headers.get('content-type');
     if (!type?.startsWith('text/event-stream')) throw reply.foreign('is not a stream');

@@ -1,7 +1,8 @@
 import type { Change, OrderRecord } from '../../../protocol/generated/records.ts';
-import { Call, pause } from '../call.ts';
+import { type Call, calling, pause } from '../call.ts';
 import { GoneError } from '../errors.ts';
-import { LARGEST_PAGE, orderPage } from '../orders.ts';
+import { LARGEST_PAGE } from '../orders.ts';
+import { readPage } from '../request.ts';
 import { backoffMs, persistently } from '../retries.ts';
 import type { Settings } from '../settings.ts';
 import type { Stoppable } from '../stoppable.ts';
@@ -111,8 +112,7 @@ async function readOn(
   { headers, signal, verify: wanted }: ReplicaOptions & Stoppable,
 ): Promise<ReplicaPosition> {
   const verify = verifying(wanted);
-  const call = new Call(settings, { headers, signal });
-  try {
+  return calling(settings, { headers, signal }, async (call) => {
     for (let position = from; ; ) {
       const query = { after: position.cursor, limit: LARGEST_PAGE };
       const { changes, next, more } = await verifiedPage(call, query, verify);
@@ -122,9 +122,7 @@ async function readOn(
       }
       if (!more) return position;
     }
-  } finally {
-    call.end();
-  }
+  });
 }
 
 /** A replica in memory. */
@@ -149,10 +147,9 @@ async function makeCopy(
   { headers, signal, verify: wanted }: ReplicaOptions & Stoppable,
 ): Promise<ReplicaPosition> {
   const verify = verifying(wanted);
-  const call = new Call(settings, { headers, signal });
-  const changesAfter = (after: string, limit: number) =>
-    verifiedPage(call, { after, limit }, verify);
-  try {
+  return calling(settings, { headers, signal }, async (call) => {
+    const changesAfter = (after: string, limit: number) =>
+      verifiedPage(call, { after, limit }, verify);
     await store.reset();
     const { cursors, revision } = await copyPages(call, store);
     const isOneMoment = cursors.length === 1;
@@ -169,9 +166,7 @@ async function makeCopy(
     if (!isOneMoment) for (const cursor of cursors) await changesAfter(cursor, 1);
     await store.apply([], position);
     return position;
-  } finally {
-    call.end();
-  }
+  });
 }
 
 /** @returns the distinct cursors of the pages, in order, and the revision of the last page */
@@ -184,7 +179,7 @@ async function copyPages(
   let cursor: string | undefined;
   do {
     const query = { limit: LARGEST_PAGE, cursor };
-    const page = (await persistently(call, () => orderPage(call, query)))!;
+    const page = (await persistently(call, () => readPage(call, 'listOrders', { query })))!;
     // The page comes from a cache, or the store has lost changes.
     if (page.revision < revision) throw new ChangesLost('a page is older than the one before');
     await store.apply(page.orders, undefined);

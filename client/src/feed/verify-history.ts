@@ -56,11 +56,7 @@ function sha256Here(): Sha256 | undefined {
 
 /** The part of Node.js's `process` that is used; the library does not depend on its types. */
 interface NodeProcess {
-  readonly getBuiltinModule?: (name: string) => NodeCrypto | undefined;
-}
-
-interface NodeCrypto {
-  createHash(name: string): NodeHash;
+  readonly getBuiltinModule?: (name: string) => { createHash(name: string): NodeHash } | undefined;
 }
 
 interface NodeHash {

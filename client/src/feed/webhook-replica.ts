@@ -40,7 +40,7 @@ export class WebhookReplica {
    * @throws WebhookGapError, HistoryMismatchError, and the errors of the store
    */
   apply(delivery: WebhookDelivery): Promise<boolean> {
-    const applying = this.#last.then(async () => {
+    return this.#inTurn(async () => {
       try {
         return await this.#apply(delivery);
       } catch (error) {
@@ -49,8 +49,6 @@ export class WebhookReplica {
         throw error;
       }
     });
-    this.#last = applying.catch(() => {});
-    return applying;
   }
 
   /**
@@ -58,11 +56,15 @@ export class WebhookReplica {
    * @throws the errors of `StoreOrders.catchUp`
    */
   catchUp(client: CatchingUp): Promise<void> {
-    const catching = this.#last.then(async () => {
+    return this.#inTurn(async () => {
       this.#position = await client.catchUp({ store: this.#store, verify: this.#wanted });
     });
-    this.#last = catching.catch(() => {});
-    return catching;
+  }
+
+  #inTurn<T>(run: () => Promise<T>): Promise<T> {
+    const running = this.#last.then(run);
+    this.#last = running.catch(() => {});
+    return running;
   }
 
   async #apply(delivery: WebhookDelivery): Promise<boolean> {
