@@ -16,16 +16,12 @@ export async function scanOrders(
   visit: ScanVisit,
   { at }: ScanRange = {},
 ): Promise<void> {
-  const session = await newSession(url, BULK);
-  try {
-    await session.run(BEGIN_SNAPSHOT);
-    if (at === undefined) await session.query(DECLARE);
-    else await session.query(DECLARE_AT_REVISION, [at]);
-    const fromRow = at === undefined ? orderFromRow : orderBeforeFromRow;
-    await visitFetched(session, await session.query(FETCH), visit, fromRow);
-  } finally {
-    session.destroy();
-  }
+  using session = await newSession(url, BULK);
+  await session.run(BEGIN_SNAPSHOT);
+  if (at === undefined) await session.query(DECLARE);
+  else await session.query(DECLARE_AT_REVISION, [at]);
+  const fromRow = at === undefined ? orderFromRow : orderBeforeFromRow;
+  await visitFetched(session, await session.query(FETCH), visit, fromRow);
 }
 
 const DECLARE = `DECLARE found NO SCROLL CURSOR FOR SELECT ${ORDER_COLUMNS} FROM orders ORDER BY id`;

@@ -284,6 +284,10 @@ export class Session implements TableSession {
     };
     connection.stream.destroy();
   }
+
+  [Symbol.dispose](): void {
+    this.destroy();
+  }
 }
 
 /** Sets up a session; see SESSION_SETTINGS. */

@@ -82,16 +82,12 @@ export async function whilePostgresMoved(
   label: string,
   complete: (ids: MovedIds) => Promise<void>,
 ): Promise<void> {
-  const session = await newSession(url, BULK);
-  try {
-    await session.run('BEGIN');
-    await session.query('SELECT FROM store FOR UPDATE');
-    const { movedTo, reservedId, freeIds } = await readStatus(session);
-    if (movedTo !== label) throw new StoreNotUsable(REACTIVATED);
-    await complete({ reservedId, freeIds });
-  } finally {
-    session.destroy();
-  }
+  using session = await newSession(url, BULK);
+  await session.run('BEGIN');
+  await session.query('SELECT FROM store FOR UPDATE');
+  const { movedTo, reservedId, freeIds } = await readStatus(session);
+  if (movedTo !== label) throw new StoreNotUsable(REACTIVATED);
+  await complete({ reservedId, freeIds });
 }
 
 /** Deletes the rows of an interrupted copy, and the row of the table store, without which no process can open it. */

@@ -28,14 +28,8 @@ export async function diagnosePostgres(url: string): Promise<Finding[]> {
 }
 
 async function diagnosePrimary(url: string): Promise<Finding[]> {
-  let session: Session;
   try {
-    session = await newSession(url, COMMAND);
-  } catch (error) {
-    if (!(error instanceof StoreNotUsable || error instanceof StoreUnavailable)) throw error;
-    return [problem('database', error.message, 'see docs/postgresql.md')];
-  }
-  try {
+    using session = await newSession(url, COMMAND);
     const settings = await settingsOf(session);
     return [
       await roundTrip(session, settings.version),
@@ -55,8 +49,6 @@ async function diagnosePrimary(url: string): Promise<Finding[]> {
   } catch (error) {
     if (!(error instanceof StoreNotUsable || error instanceof StoreUnavailable)) throw error;
     return [problem('database', error.message, 'see docs/postgresql.md')];
-  } finally {
-    session.destroy();
   }
 }
 

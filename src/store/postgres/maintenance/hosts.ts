@@ -32,9 +32,8 @@ export async function hostsOf(url: string): Promise<Finding[]> {
 
 async function stateOf(host: Host): Promise<HostState> {
   const options = { limits: COMMAND, connectMs: CONNECT_MS, mayBeStandby: true };
-  let session: Session | undefined;
   try {
-    session = await Session.open(host, { ...options, onWarning: () => {} });
+    using session = await Session.open(host, { ...options, onWarning: () => {} });
     const [row] = await session.query(STATE);
     const [isStandby, isReceiving, timeline, lag] = row!;
     if (isStandby === 0n) {
@@ -50,8 +49,6 @@ async function stateOf(host: Host): Promise<HostState> {
   } catch (error) {
     const found = `${host.label}: ${(error as Error).message}`;
     return { isPrimary: false, isReachable: false, found };
-  } finally {
-    session?.destroy();
   }
 }
 
