@@ -1,3 +1,4 @@
+import { Mutex } from '../../concurrency.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import type { History } from '../history.ts';
@@ -13,7 +14,7 @@ import { findPet } from '../tables/pets.ts';
 import { expectRows, readRevisionAt, readStatus } from '../tables/store-row.ts';
 import { readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
-import { ChangedOrders } from './changed-orders.ts';
+import { readChangedOrders } from './changed-orders.ts';
 import { isPostgresUrl, parseAddress } from './database/address.ts';
 import { readSizes } from './database/blockers.ts';
 import { describeSchema } from './database/catalog.ts';
@@ -67,7 +68,8 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     });
   // Pages and feeds, and counts, have their own connections, since they would delay other reads, and counts would delay pages.
   const [reading, paging, counting, listing] = [connect(), connect(), connect(), connect()];
-  const changes = new ChangedOrders(listing);
+  /** A connection has one snapshot at a time. */
+  const snapshots = new Mutex();
   const writing = connect(isService ? SERVICE_WRITES : COMMAND, (each) => origin.confirmIds(each));
   const writer = new Writer(writing, origin);
   const operations = new InFlight();
@@ -114,7 +116,9 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
       operations.run(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
     changedOrders: (since, visit) =>
       operations.run(async () => {
-        const now = await changes.read(since, visit);
+        const now = await snapshots.run(async () =>
+          readChangedOrders(await listing.session(), since, visit),
+        );
         // Another history: a new session that writes compares it with what was acknowledged.
         if (now === undefined) (await writing.session()).destroy();
         return now;

@@ -17,6 +17,7 @@ import { insertStoreRow, readStatus } from '../../tables/store-row.ts';
 import { arrayOf, byteaArray, textArray } from '../database/arrays.ts';
 import { describeSchema } from '../database/catalog.ts';
 import { newSession } from '../database/connection.ts';
+import { batchesOf } from '../database/cursor.ts';
 import { KNOWN_MIGRATIONS, migrate } from '../database/schema.ts';
 import { BEGIN_SNAPSHOT, type Session } from '../database/session.ts';
 import { BULK } from '../database/session-settings.ts';
@@ -113,19 +114,10 @@ async function* inOneTransaction<T>(session: Session, rows: AsyncIterable<T>) {
   await session.run('COMMIT');
 }
 
-async function* rowsOf(session: Session, { name, columns, key }: Table) {
+function rowsOf(session: Session, { name, columns, key }: Table) {
   const order = key.map((each) => (columns[each] === 'text' ? `${each} COLLATE "C"` : each));
   const sql = `SELECT ${Object.keys(columns).join(', ')} FROM ${name} ORDER BY ${order.join(', ')}`;
-  await session.run(`DECLARE ${name}_found NO SCROLL CURSOR FOR ${sql}`);
-  const fetch = `FETCH ${ROWS_AT_A_TIME} FROM ${name}_found`;
-  for (let rows = await session.query(fetch); rows.length > 0; ) {
-    const next = session.query(fetch);
-    // Awaited below; the empty handler prevents an unhandled rejection until then.
-    next.catch(() => {});
-    yield rows;
-    rows = await next;
-  }
-  await session.run(`CLOSE ${name}_found`);
+  return batchesOf(session, { cursor: `${name}_found`, size: ROWS_AT_A_TIME }, sql);
 }
 
 async function insert(
