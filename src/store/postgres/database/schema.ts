@@ -99,35 +99,26 @@ export async function migrate(
 }
 
 /**
- * Runs `work`, whose statements have no time limit, under the migration lock.
+ * Runs `work`, whose statements have no time limit, under the migration lock. Polls the lock: a statement that waits in the server has a
+ * snapshot, and CREATE INDEX CONCURRENTLY waits for the end of every snapshot.
  * @throws StoreUnavailable if another process holds the lock for MIGRATION_WAIT_MS
  */
 async function withMigrationLock(
   session: Session,
-  options: Pick<MigrateOptions, 'onWaiting'>,
+  { onWaiting }: Pick<MigrateOptions, 'onWaiting'>,
   work: () => Promise<void>,
 ): Promise<void> {
   await session.query(`SELECT set_config('statement_timeout', '0', false)`);
-  await takeMigrationLock(session, options);
-  await work();
-  await session.query(`SELECT pg_advisory_unlock(${MIGRATION_LOCK})`);
-}
-
-/** Polls the lock. A statement that waits in the server has a snapshot, and CREATE INDEX CONCURRENTLY waits for the end of every snapshot. */
-async function takeMigrationLock(
-  session: Session,
-  { onWaiting }: Pick<MigrateOptions, 'onWaiting'>,
-): Promise<void> {
+  const take = `SELECT pg_try_advisory_lock(${MIGRATION_LOCK})`;
   const until = performance.now() + MIGRATION_WAIT_MS;
-  for (let isWaiting = false; ; isWaiting = true) {
-    const text = `SELECT pg_try_advisory_lock(${MIGRATION_LOCK})`;
-    const [row] = await session.query(text);
-    if (row![0] === 1n) return;
+  for (let isFirst = true; (await session.query(take))[0]![0] !== 1n; isFirst = false) {
     const reason = 'another process is migrating the schema';
     if (performance.now() > until) throw new StoreUnavailable(reason, 'locked');
-    if (!isWaiting) onWaiting?.(reason);
+    if (isFirst) onWaiting?.(reason);
     await pause(LOCK_RETRY_MS);
   }
+  await work();
+  await session.query(`SELECT pg_advisory_unlock(${MIGRATION_LOCK})`);
 }
 
 async function runMigration(
