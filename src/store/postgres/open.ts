@@ -83,7 +83,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
       return found;
     });
   const history: History = {
-    scan: (visit, range) => operations.run(() => scanOrders(currentUrl(), visit, range)),
+    scan: (visit, at) => operations.run(() => scanOrders(currentUrl(), visit, at)),
     revisionAt: (time) => read((session) => readRevisionAt(session, time)),
     imports: () => read(readImports),
     importProgress: (source) => read((session) => importProgress(session, source)),

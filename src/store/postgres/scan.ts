@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Order } from '../../domain/order.ts';
-import type { ScanRange, ScanVisit } from '../history.ts';
+import type { ScanVisit } from '../history.ts';
 import { ORDER_COLUMNS, orderBeforeFromRow, orderFromRow } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
 import { newSession } from './database/connection.ts';
@@ -12,11 +12,7 @@ import { BULK } from './database/session-settings.ts';
 export const BATCH = 2_000;
 
 /** See History.scan. Uses a session of its own, since the visitor decides how long it lasts. */
-export async function scanOrders(
-  url: string,
-  visit: ScanVisit,
-  { at }: ScanRange = {},
-): Promise<void> {
+export async function scanOrders(url: string, visit: ScanVisit, at?: bigint): Promise<void> {
   using session = await newSession(url, BULK);
   await session.run(BEGIN_SNAPSHOT);
   const options = { cursor: 'found', size: BATCH };
