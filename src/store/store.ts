@@ -184,7 +184,7 @@ export interface Store {
   feed(after: FeedStart, limit: number): Promise<ChangePage | undefined>;
 
   /**
-   * Counts the events of some periods, up to MAX_EVENTS_COUNTED in a call. A sequence of calls, each after the previous one, counts every event
+   * Counts the events of some periods, up to MAX_ROWS_READ in a call. A sequence of calls, each after the previous one, counts every event
    * that was recorded before the first call, once.
    * @returns undefined if `query.after` is no longer valid: the store was restored or lost changes
    */

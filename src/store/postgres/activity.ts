@@ -7,9 +7,9 @@ import {
   type ActivityQuery,
   countedPosition,
   endOf,
-  MAX_EVENTS_COUNTED,
   startOf,
 } from '../activity.ts';
+import { MAX_ROWS_READ } from '../pages.ts';
 import { keyNames } from '../tables/keys.ts';
 import { type Row, text } from '../tables/session.ts';
 import { arrayOf } from './database/arrays.ts';
@@ -31,13 +31,8 @@ export async function countActivity(
   const values = [...from, ...(last ?? end), upTo, arrayOf(query.boundaries)];
   const count = new ActivityCount(query);
   for (const [period, type, by, events] of await session.query(SQL.counts, values)) {
-    count.add({
-      type: type as OrderEventType,
-      by: text(by),
-      // Periods are counted from 1.
-      period: Number(period) - 1,
-      count: Number(events),
-    });
+    // Periods are counted from 1.
+    count.add(type as OrderEventType, text(by), Number(period) - 1, Number(events));
   }
   return {
     ...count.result(await keyNames(session, count.keys())),
@@ -64,7 +59,7 @@ const SQL = {
   last: `SELECT at, revision, order_id FROM order_events
       WHERE (at, revision, order_id) > ($1, $2, $3) AND (at, revision, order_id) <= ($4, $5, $6)
         AND revision <= $7
-      ORDER BY at, revision, order_id OFFSET ${MAX_EVENTS_COUNTED - 1} LIMIT 1`,
+      ORDER BY at, revision, order_id OFFSET ${MAX_ROWS_READ - 1} LIMIT 1`,
   counts: `SELECT width_bucket(at, $8::bigint[]), type, by, count(*) FROM order_events
       WHERE (at, revision, order_id) > ($1, $2, $3) AND (at, revision, order_id) <= ($4, $5, $6)
         AND revision <= $7

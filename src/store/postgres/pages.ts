@@ -13,7 +13,6 @@ import {
 import {
   countsOf,
   hasUndatedLast,
-  MAX_ROWS_COUNTED,
   MAX_ROWS_READ,
   type OrderCounts,
   type OrderPage,
@@ -82,7 +81,7 @@ export async function countMatching(session: Session, filter: OrderFilter): Prom
     return { orders: countsOf(filter, orders), isExact: true, position: { revision, head } };
   }
   const place = placeValues(sort, undefined);
-  const values = [MAX_ROWS_COUNTED + 1, null, ...place, ...filterValues(filter)];
+  const values = [MAX_ROWS_READ + 1, null, ...place, ...filterValues(filter)];
   const [row] = await session.query(countStatement(filter, sort), values);
   const [looked, pending, shipped, cancelled, ...position] = requireStoreRow(row);
   return {
@@ -91,7 +90,7 @@ export async function countMatching(session: Session, filter: OrderFilter): Prom
       shipped: shipped as bigint,
       cancelled: cancelled as bigint,
     },
-    isExact: Number(looked) <= MAX_ROWS_COUNTED,
+    isExact: Number(looked) <= MAX_ROWS_READ,
     position: positionFromRow(position),
   };
 }

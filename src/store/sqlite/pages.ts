@@ -3,7 +3,6 @@ import type { OrderId, OrderRecord, OrderStatus } from '../../domain/order.ts';
 import { narrowestSort, type OrderFilter } from '../order-filter.ts';
 import {
   countsOf,
-  MAX_ROWS_COUNTED,
   MAX_ROWS_READ,
   type OrderCounts,
   type OrderPage,
@@ -89,7 +88,7 @@ export class Pages {
       do {
         after = await this.#turns.run(() => countPart(session, walk, after, orders));
         looked += walk.rowsPerTurn;
-      } while (after !== undefined && looked < MAX_ROWS_COUNTED);
+      } while (after !== undefined && looked < MAX_ROWS_READ);
       const isExact = after === undefined || !isMore(session, walk, after);
       return { orders, isExact, position };
     } finally {
