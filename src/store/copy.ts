@@ -12,7 +12,7 @@ import { HEADS_NOT_COMPUTED } from './tables/heads.ts';
 import { detailProblem } from './tables/orders.ts';
 import { type Row, rowText } from './tables/session.ts';
 
-export interface CopyOptions {
+interface CopyOptions {
   /**
    * Whether the store continues in the copy, and the source is closed to writes. Otherwise the copy is a snapshot of the source, which may be in
    * use.
