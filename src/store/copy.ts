@@ -35,46 +35,37 @@ export async function copyStore(
   to: Database,
   { isMove, action, onProgress }: CopyOptions,
 ): Promise<StoreStatus> {
-  const source = await from.openSource();
-  try {
-    if (isMove) refuseMoved(source.status, to);
-    // A first copy may have been used and lost, so it may have assigned ids.
-    const isRepeated = source.status.movedTo !== undefined;
-    if (source.status.head === undefined) throw new StoreNotUsable(HEADS_NOT_COMPUTED);
-    // A backup of PostgreSQL only reads.
-    if (action !== undefined && source.foreign.length > 0) {
-      throw new StoreNotUsable(inconsistent(from, source.foreign));
-    }
-    const target = await to.openTarget();
-    try {
-      const total = await countRows(source);
-      const progress = (what: 'Copying' | 'Verifying') => (done: number) =>
-        onProgress(what, done, total);
-      const copied = await digestOf(source, TABLES, progress('Copying'), (table, rows) => {
-        if (table.name === 'orders') expectOwnDetails(from, table, rows);
-        return target.insert(table, rows);
-      });
-      const found = await digestOf(target, TABLES, progress('Verifying'));
-      if (found !== copied) {
-        throw new StoreNotUsable('the copy differs from the source; nothing was moved');
-      }
-      const { revision, orders } = source.status;
-      const { problems } = compare({ revision, ...orders }, await target.counts());
-      if (problems.length > 0) throw new StoreNotUsable(inconsistent(from, problems));
-      const complete = (ids?: MovedIds) =>
-        target.complete({ ...statusOfCopy(source), ...ids }, action);
-      if (isMove && !source.isBackup) {
-        await moveAway(from, to, source, action);
-        // Under a lock: the source cannot be reactivated while the copy becomes a store.
-        await from.whileMoved(to.label, (ids) => complete(isRepeated ? leapt(ids) : ids));
-      } else await complete();
-    } finally {
-      await target.close();
-    }
-    return source.status;
-  } finally {
-    await source.close();
+  await using source = await from.openSource();
+  if (isMove) refuseMoved(source.status, to);
+  // A first copy may have been used and lost, so it may have assigned ids.
+  const isRepeated = source.status.movedTo !== undefined;
+  if (source.status.head === undefined) throw new StoreNotUsable(HEADS_NOT_COMPUTED);
+  // A backup of PostgreSQL only reads.
+  if (action !== undefined && source.foreign.length > 0) {
+    throw new StoreNotUsable(inconsistent(from, source.foreign));
   }
+  await using target = await to.openTarget();
+  const total = await countRows(source);
+  const progress = (what: 'Copying' | 'Verifying') => (done: number) =>
+    onProgress(what, done, total);
+  const copied = await digestOf(source, TABLES, progress('Copying'), (table, rows) => {
+    if (table.name === 'orders') expectOwnDetails(from, table, rows);
+    return target.insert(table, rows);
+  });
+  const found = await digestOf(target, TABLES, progress('Verifying'));
+  if (found !== copied) {
+    throw new StoreNotUsable('the copy differs from the source; nothing was moved');
+  }
+  const { revision, orders } = source.status;
+  const { problems } = compare({ revision, ...orders }, await target.counts());
+  if (problems.length > 0) throw new StoreNotUsable(inconsistent(from, problems));
+  const complete = (ids?: MovedIds) => target.complete({ ...statusOfCopy(source), ...ids }, action);
+  if (isMove && !source.isBackup) {
+    await moveAway(from, to, source, action);
+    // Under a lock: the source cannot be reactivated while the copy becomes a store.
+    await from.whileMoved(to.label, (ids) => complete(isRepeated ? leapt(ids) : ids));
+  } else await complete();
+  return source.status;
 }
 
 /**
@@ -160,15 +151,11 @@ async function moveAway(
 
 /** Returns whether the store differs from `before`. */
 async function hasChanged(database: Database, before: Source): Promise<boolean> {
-  const now = await database.openSource();
-  try {
-    if (now.status.revision !== before.status.revision) return true;
-    // The move itself is recorded.
-    const others = TABLES.filter((each) => !each.hasRevision && each !== AUDIT).map(withoutKeyUse);
-    return (await digestOf(now, others)) !== (await digestOf(before, others));
-  } finally {
-    await now.close();
-  }
+  await using now = await database.openSource();
+  if (now.status.revision !== before.status.revision) return true;
+  // The move itself is recorded.
+  const others = TABLES.filter((each) => !each.hasRevision && each !== AUDIT).map(withoutKeyUse);
+  return (await digestOf(now, others)) !== (await digestOf(before, others));
 }
 
 /** Leaves out the last use of keys: the copy need not be repeated for it. */

@@ -49,7 +49,7 @@ export async function openPostgresSource(url: string): Promise<Source> {
       return Number(row![0]);
     },
     rows: (table) => rowsOf(session, table),
-    close: () => session.end(),
+    [Symbol.asyncDispose]: () => session.end(),
   };
 }
 
@@ -70,7 +70,7 @@ export async function openPostgresTarget(url: string): Promise<Target> {
       return row as bigint[];
     },
     complete: (status, action) => complete(session, status, action),
-    close: () => session.end(),
+    [Symbol.asyncDispose]: () => session.end(),
   };
 }
 
