@@ -71,20 +71,13 @@ export function countsOf(
 
 /** Returns the place of an order. */
 export function placeOf(order: OrderRecord, sort: Sort): PagePlace {
-  return { sortKey: sortKeyOf(order, sort), id: order.id };
+  return { sortKey: SORT_KEYS[sort](order), id: order.id };
 }
 
-function sortKeyOf(order: OrderRecord, sort: Sort): SortKey {
-  switch (sort) {
-    case 'id':
-      return [];
-    case 'placedAt':
-      return [BigInt(order.placedAt)];
-    case 'updatedAt':
-      return [BigInt(order.updatedAt), order.revision];
-    case 'shipDate':
-      return [order.shipDate === undefined ? UNDATED : BigInt(order.shipDate)];
-    case 'reference':
-      return [order.reference!];
-  }
-}
+const SORT_KEYS: Readonly<Record<Sort, (order: OrderRecord) => SortKey>> = {
+  id: () => [],
+  placedAt: ({ placedAt }) => [BigInt(placedAt)],
+  updatedAt: ({ updatedAt, revision }) => [BigInt(updatedAt), revision],
+  shipDate: ({ shipDate }) => [shipDate === undefined ? UNDATED : BigInt(shipDate)],
+  reference: ({ reference }) => [reference!],
+};
