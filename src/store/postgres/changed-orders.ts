@@ -13,53 +13,43 @@ import { BATCH, visitBatches } from './scan.ts';
 type Visit = (orders: readonly Order[]) => void;
 
 /** See Store.changedOrders. Needs a session of its own for each call, since its snapshot can span many statements. */
-export function readChangedOrders(
+export async function readChangedOrders(
   session: Session,
   since: Position | undefined,
   visit: Visit,
 ): Promise<Position | undefined> {
-  return since === undefined
-    ? readInOneSnapshot(session, undefined, visit)
-    : readFewChanges(session, since, visit);
-}
-
-/** Reads changes in one round trip: in most cases there are none or few. */
-async function readFewChanges(
-  session: Session,
-  since: Position,
-  visit: Visit,
-): Promise<Position | undefined> {
+  const options = { cursor: 'found', size: BATCH };
+  if (since === undefined) {
+    return readInOneSnapshot(session, BEGINNING, batchesOf(session, options, LISTED), visit);
+  }
+  // One round trip: in most cases there are no changes, or few.
   const rows = await session.query(CHANGES, [since.revision]);
   const position = positionNow(since, rows[0]);
   if (position === undefined || position.revision === since.revision) return position && since;
-  if (rows.length > BATCH) return readInOneSnapshot(session, since, visit);
+  const visitSorted = (orders: readonly Order[]) => visit(orders.toSorted(byId));
+  if (rows.length > BATCH) {
+    const batches = batchesOf(session, options, CHANGED, [since.revision]);
+    return readInOneSnapshot(session, since, batches, visitSorted);
+  }
   const orders = rows.filter(([id]) => id !== null).map(orderFromRow);
-  if (orders.length > 0) visit(orders.sort(byId));
+  if (orders.length > 0) visitSorted(orders);
   return position;
 }
 
-/** Visits all orders, or those changed since a position, batch by batch. */
+/** Visits the orders of `batches`, which are read in the snapshot. */
 async function readInOneSnapshot(
   session: Session,
-  since: Position | undefined,
+  since: Position,
+  batches: AsyncIterable<readonly Row[]>,
   visit: Visit,
 ): Promise<Position | undefined> {
-  const from = since ?? BEGINNING;
   try {
     const [, [row]] = await Promise.all([
       session.run(BEGIN_SNAPSHOT),
-      session.query(NOW, [from.revision]),
+      session.query(NOW, [since.revision]),
     ]);
-    const position = positionNow(from, row);
-    const options = { cursor: 'found', size: BATCH };
-    if (position !== undefined) {
-      if (since === undefined) await visitBatches(batchesOf(session, options, LISTED), visit);
-      else {
-        await visitBatches(batchesOf(session, options, CHANGED, [since.revision]), (orders) =>
-          visit(orders.toSorted(byId)),
-        );
-      }
-    }
+    const position = positionNow(since, row);
+    if (position !== undefined) await visitBatches(batches, visit);
     await session.run('COMMIT');
     return position;
   } catch (error) {
