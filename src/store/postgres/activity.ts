@@ -11,7 +11,7 @@ import {
 } from '../activity.ts';
 import { MAX_ROWS_READ } from '../pages.ts';
 import { keyNames } from '../tables/keys.ts';
-import { type Row, text } from '../tables/session.ts';
+import { text } from '../tables/session.ts';
 import { arrayOf } from './database/arrays.ts';
 import type { Session } from './database/session.ts';
 import { isInPast, readPosition } from './feed.ts';
@@ -36,7 +36,12 @@ export async function countActivity(
   }
   return {
     ...count.result(await keyNames(session, count.keys())),
-    next: last && { ...positionFrom(last), head, upTo },
+    next: last && {
+      at: Number(last[0]),
+      revision: last[1] as bigint,
+      orderId: last[2] as OrderId,
+      ...{ head, upTo },
+    },
     upTo: { revision: upTo, head },
     now,
   };
@@ -44,14 +49,6 @@ export async function countActivity(
 
 function valuesOf({ at, revision, orderId }: ActivityPlace) {
   return [at, revision, orderId];
-}
-
-function positionFrom([at, revision, orderId]: Row): ActivityPlace {
-  return {
-    at: Number(at),
-    revision: revision as bigint,
-    orderId: orderId as OrderId,
-  };
 }
 
 const SQL = {

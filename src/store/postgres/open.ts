@@ -139,16 +139,15 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     keyNames: (ids) => read((session) => keyNames(session, ids)),
     status: (options) => (options?.evenIfMoved ? read : served)(readStatus),
     sizes: () => read(readSizes),
-    connected: () => operations.run(() => connectAll([reading, paging, writing])),
+    connected: () =>
+      operations.run(async () => {
+        await Promise.all([reading, paging, writing].map((each) => each.session()));
+      }),
     close: () => {
       closing ??= close();
       return closing;
     },
   };
-}
-
-async function connectAll(connections: readonly Connection[]): Promise<void> {
-  await Promise.all(connections.map((each) => each.session()));
 }
 
 /** Of a build that was never released; 1.0.0 had no PostgreSQL. */
@@ -157,22 +156,17 @@ const WITHOUT_HEADS = 'its history has no heads, so no release of this program h
 /** Migrates the schema, or checks that it is current, depending on the purpose. */
 async function prepareSchema(
   url: string,
-  { create, purpose, onMigrated, onWaiting = () => {}, onWarning }: OpenOptions,
+  { create, purpose, onMigrated, onWaiting, onWarning }: OpenOptions,
 ): Promise<void> {
   const observe = () => newSession(url, COMMAND);
   const session = await newSession(url, MIGRATIONS, async (each) => {
     if (purpose !== 'read') await expectNoHazard(each);
     const update = mayMigrate(purpose);
-    const migrated = await migrate(each, {
-      create,
-      update,
-      observe,
-      onWaiting,
-    });
+    const migrated = await migrate(each, { create, update, observe, onWaiting });
     if (migrated !== undefined) onMigrated?.(migrated.from, migrated.to);
     const others = migrated?.from === 0 ? await otherSchemas(each) : undefined;
     if (others !== undefined) onWarning?.({ source: 'search_path', message: others });
-    if (mayMigrate(purpose)) {
+    if (update) {
       expectNothingMissing(schemaDifferences('postgresql', await describeSchema(each)));
     }
     await readStatus(each);
