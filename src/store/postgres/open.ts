@@ -35,7 +35,7 @@ import { readFeed, readPosition } from './feed.ts';
 import { orderEvents } from './orders.ts';
 import { countMatching, readOrders, readPage } from './pages.ts';
 import { scanOrders } from './scan.ts';
-import { Writer } from './writer.ts';
+import { writerOn } from './writer.ts';
 
 /**
  * How often a service with several hosts in its URL looks whether another one has become the primary: an old primary that runs on, without what
@@ -71,7 +71,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
   /** A connection has one snapshot at a time. */
   const snapshots = new Mutex();
   const writing = connect(isService ? SERVICE_WRITES : COMMAND, (each) => origin.confirmIds(each));
-  const writer = new Writer(writing, origin);
+  const write = writerOn(writing, origin);
   const operations = new InFlight();
   const readBy = <T>(connection: Connection, use: (session: Session) => Promise<T>) =>
     operations.run(async () => use(await connection.session()));
@@ -113,7 +113,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     engine: { name: 'postgresql', schema: KNOWN_MIGRATIONS },
     history,
     apply: <C extends StoreCommand>(commands: readonly C[]) =>
-      operations.run(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
+      operations.run(() => write(commands) as Promise<OutcomeOf<C>[]>),
     changedOrders: (since, visit) =>
       operations.run(async () => {
         const now = await snapshots.run(async () =>
