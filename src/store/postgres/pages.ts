@@ -23,8 +23,8 @@ import {
 } from '../pages.ts';
 import { type MovedOption, StoreUnavailable } from '../store.ts';
 import { HEADS_NOT_COMPUTED } from '../tables/heads.ts';
-import { IS_LAST_EVENT, ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
-import type { Row, Value } from '../tables/session.ts';
+import { IS_LAST_EVENT, ORDER_COLUMNS, RECORD_WIDTH, recordFromRow } from '../tables/orders.ts';
+import type { Value } from '../tables/session.ts';
 import { expectNotMovedAway, readStatus, requireStoreRow } from '../tables/store-row.ts';
 import { arrayOf } from './database/arrays.ts';
 import type { Session } from './database/session.ts';
@@ -104,19 +104,6 @@ const UPDATED_AT =
 const RECORD_COLUMNS = `${ORDER_COLUMNS}, revision,
   ${UPDATED_AT},
   ${PLACED_AT}`;
-
-/** Number of RECORD_COLUMNS. */
-const RECORD_WIDTH = ORDER_WIDTH + 3;
-
-function recordFromRow(row: Row): OrderRecord {
-  const [revision, updatedAt, placedAt] = row.slice(ORDER_WIDTH);
-  return {
-    ...orderFromRow(row),
-    revision: revision as bigint,
-    updatedAt: Number(updatedAt),
-    placedAt: Number(placedAt),
-  };
-}
 
 /** In one statement with the guard, so in one snapshot. */
 const ORDERS = `SELECT found.*, store.moved_to, ${ON_STANDBY} FROM store
