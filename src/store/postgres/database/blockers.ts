@@ -11,14 +11,14 @@ export async function holdersOf(session: Session, tables: readonly string[]): Pr
 }
 
 /**
- * Calls `onBlocked` with the sessions that process `pid` waits for, whenever they change, until the returned function is called.
+ * Calls `onBlocked` with the sessions that process `pid` waits for, whenever they change, until what is returned is disposed of.
  * @param session another session; destroyed at the end
  */
 export function watchBlockers(
   session: Session,
   pid: bigint,
   onBlocked: (blockers: readonly string[]) => void,
-): () => void {
+): Disposable {
   let known = '';
   const timer = setInterval(async () => {
     // If this query fails, the migration goes on.
@@ -27,9 +27,11 @@ export function watchBlockers(
     if (blockers.length > 0 && pids !== known) onBlocked(blockers.map(described));
     if (blockers.length > 0) known = pids;
   }, POLL_INTERVAL_MS);
-  return () => {
-    clearInterval(timer);
-    session.destroy();
+  return {
+    [Symbol.dispose]: () => {
+      clearInterval(timer);
+      session.destroy();
+    },
   };
 }
 

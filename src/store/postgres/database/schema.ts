@@ -133,17 +133,13 @@ async function runMigration(
   const mayWait = plan.indexes.length + plan.locks.length > 0;
   // If no further connection is available, the migration runs without reporting blockers.
   const observer = mayWait && (await options.observe?.().catch(() => undefined));
-  const stopWatching = observer ? watchBlockers(observer, pid as bigint, onBlocked) : () => {};
-  try {
-    for (const index of plan.indexes) {
-      await buildIndex(session, index).catch((error) => {
-        throw withAdvice(error, name);
-      });
-    }
-    await inOneTransaction(session, [{ name, sql: plan.transaction }]);
-  } finally {
-    stopWatching();
+  using _watching = observer ? watchBlockers(observer, pid as bigint, onBlocked) : undefined;
+  for (const index of plan.indexes) {
+    await buildIndex(session, index).catch((error) => {
+      throw withAdvice(error, name);
+    });
   }
+  await inOneTransaction(session, [{ name, sql: plan.transaction }]);
 }
 
 /** Builds an index without locking out writers. An index whose creation was interrupted is invalid, and is built again. */
@@ -177,7 +173,15 @@ async function inOneTransaction(
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
       await session.run('BEGIN');
-      for (const migration of migrations) await runText(session, migration);
+      for (const { name, sql } of migrations) {
+        try {
+          await session.run(VERSIONS);
+          await session.run(sql);
+          await session.write('INSERT INTO store_orders_migrations VALUES ($1)', [name]);
+        } catch (error) {
+          throw withAdvice(error, name);
+        }
+      }
       await session.commit();
       return;
     } catch (error) {
@@ -185,16 +189,6 @@ async function inOneTransaction(
       await session.run('ROLLBACK');
     }
     await pause(pauseMs);
-  }
-}
-
-async function runText(session: Session, { name, sql }: MigrationText): Promise<void> {
-  try {
-    await session.run(VERSIONS);
-    await session.run(sql);
-    await session.write('INSERT INTO store_orders_migrations VALUES ($1)', [name]);
-  } catch (error) {
-    throw withAdvice(error, name);
   }
 }
 
