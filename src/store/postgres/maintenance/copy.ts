@@ -1,4 +1,3 @@
-import type { Action } from '../../audit.ts';
 import { foreignObjects } from '../../expected-schema.ts';
 import { StoreNotUsable, type StoreStatus } from '../../store.ts';
 import { recordAction } from '../../tables/audit.ts';
@@ -69,7 +68,15 @@ export async function openPostgresTarget(url: string): Promise<Target> {
       const [row] = await session.query(countsSql(SCHEMA));
       return row as bigint[];
     },
-    complete: (status, action) => complete(session, status, action),
+    complete: async (status, action) => {
+      await session.run('BEGIN');
+      await insertStoreRow(session, status);
+      if (action !== undefined) await recordAction(session, action);
+      await session.commit();
+      const names = TABLES.map(({ name }) => name).join(', ');
+      // Updates the planner's statistics. Fails for a role that does not own the tables, which is harmless.
+      await session.run(`ANALYZE ${names}`).catch(() => {});
+    },
     [Symbol.asyncDispose]: () => session.end(),
   };
 }
@@ -136,18 +143,4 @@ async function insert(
   const sql = `INSERT INTO ${name} (${Object.keys(columns).join(', ')})
     SELECT * FROM unnest(${arrays.join(', ')})`;
   await session.write(sql, values);
-}
-
-async function complete(
-  session: Session,
-  status: StoreStatus,
-  action: Action | undefined,
-): Promise<void> {
-  await session.run('BEGIN');
-  await insertStoreRow(session, status);
-  if (action !== undefined) await recordAction(session, action);
-  await session.commit();
-  const names = TABLES.map(({ name }) => name).join(', ');
-  // Updates the planner's statistics. Fails for a role that does not own the tables, which is harmless.
-  await session.run(`ANALYZE ${names}`).catch(() => {});
 }
