@@ -45,7 +45,8 @@ export async function copyStore(
     throw new StoreNotUsable(inconsistent(from, source.foreign));
   }
   await using target = await to.openTarget();
-  const total = await countRows(source);
+  let total = 0;
+  for (const table of TABLES) total += await source.count(table);
   const progress = (what: 'Copying' | 'Verifying') => (done: number) =>
     onProgress(what, done, total);
   const copied = await digestOf(source, TABLES, progress('Copying'), (table, rows) => {
@@ -59,12 +60,15 @@ export async function copyStore(
   const { revision, orders } = source.status;
   const { problems } = compare({ revision, ...orders }, await target.counts());
   if (problems.length > 0) throw new StoreNotUsable(inconsistent(from, problems));
-  const complete = (ids?: MovedIds) => target.complete({ ...statusOfCopy(source), ...ids }, action);
+  const complete = (ids?: MovedIds) => target.complete({ ...source.status, ...ids }, action);
   if (isMove && !source.isBackup) {
     await moveAway(from, to, source, action);
     // Under a lock: the source cannot be reactivated while the copy becomes a store.
     await from.whileMoved(to.label, (ids) => complete(isRepeated ? leapt(ids) : ids));
-  } else await complete();
+  } else {
+    // Ids that a backup would assign next may already be assigned in the original, so a store made from a backup leaps.
+    await complete(source.isBackup ? leapt(source.status) : undefined);
+  }
   return source.status;
 }
 
@@ -96,11 +100,6 @@ function expectOwnDetails(from: Database, { columns }: Table, rows: readonly Row
 function inconsistent({ label }: Database, problems: readonly string[]): string {
   const summary = `${label} failed the check; nothing was copied:`;
   return [summary, ...problems].join('\n  ');
-}
-
-/** Ids that a backup would assign next may already be assigned in the original, so a store made from a backup leaps. */
-function statusOfCopy({ status, isBackup }: Source): StoreStatus {
-  return isBackup ? { ...status, reservedId: leapAbove(status.freeIds) } : status;
 }
 
 /** Makes the ids leap past all that another copy of the source may have assigned. */
@@ -162,12 +161,6 @@ async function hasChanged(database: Database, before: Source): Promise<boolean> 
 function withoutKeyUse(table: Table): Table {
   const { last_used_at: _, ...columns } = table.columns;
   return { ...table, columns };
-}
-
-async function countRows(source: Source): Promise<number> {
-  let total = 0;
-  for (const table of TABLES) total += await source.count(table);
-  return total;
 }
 
 /** Reads all rows, passes them to `handOn`, and returns a digest of them. */
