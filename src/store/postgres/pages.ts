@@ -186,37 +186,23 @@ const COLUMNS: Readonly<Record<Field, string>> = {
   ...{ placedAt: PLACED_AT, updatedAt: UPDATED_AT },
 };
 
-/**
- * Returns a query for the rows that a page or a count reads, with the columns of their places, key_0 and so on. They follow the place, if there is
- * one.
- */
+/** Returns a query for the rows that a page or a count reads, with the columns of their places, key_0 and so on. */
 function rowsRead(query: Omit<PageQuery, 'limit'>): string {
-  const { after } = query;
-  const isContinued = after !== undefined;
-  if (!hasUndatedLast(query)) return segment(query, { isContinued });
+  if (!hasUndatedLast(query)) return segment(query);
   const isUndated = `${SHIP_DATE} = ${UNDATED}`;
-  if (after?.sortKey[0] === UNDATED) return segment(query, { isContinued, condition: isUndated });
-  const dated = segment(query, { isContinued, condition: `${SHIP_DATE} < ${UNDATED}` });
-  const undated = segment(query, {
-    isContinued: false,
-    condition: isUndated,
-    limit: 'greatest($1 - (SELECT count(*) FROM dated), 0)',
-  });
+  if (query.after?.sortKey[0] === UNDATED) return segment(query, isUndated);
+  const dated = segment(query, `${SHIP_DATE} < ${UNDATED}`);
+  const rest = 'greatest($1 - (SELECT count(*) FROM dated), 0)';
+  const undated = segment({ ...query, after: undefined }, isUndated, rest);
   return `WITH dated AS MATERIALIZED (${dated}), undated AS MATERIALIZED (${undated})
     SELECT * FROM dated UNION ALL SELECT * FROM undated`;
 }
 
-/** Which rows of a walk are read. */
-interface Segment {
-  /** Whether it begins after the place. */
-  readonly isContinued: boolean;
-  readonly condition?: string;
-  readonly limit?: string;
-}
-
+/** The rows of a walk that meet a condition. They follow the place, if there is one. */
 function segment(
-  { filter, sort = 'id', isDescending }: Omit<PageQuery, 'limit'>,
-  { isContinued, condition = 'true', limit = '$1' }: Segment,
+  { filter, sort = 'id', isDescending, after }: Omit<PageQuery, 'limit'>,
+  condition = 'true',
+  limit = '$1',
 ): string {
   const { range } = dividedFilter(filter, sort);
   const { from, columns, place, further } = WALKS[sort];
@@ -225,7 +211,7 @@ function segment(
   const isDated = sort === 'shipDate' && range.length > 0;
   const conditions = [
     condition,
-    ...(isContinued ? [`(${columns.join()}) ${isDescending ? '<' : '>'} (${place.join()})`] : []),
+    ...(after ? [`(${columns.join()}) ${isDescending ? '<' : '>'} (${place.join()})`] : []),
     ...(isDated ? [`${first} < ${UNDATED}`] : []),
     ...range.map((each) => {
       const column = sort === 'id' ? COLUMNS[each.field] : first;
