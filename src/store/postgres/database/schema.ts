@@ -153,20 +153,14 @@ async function buildIndex(session: Session, { name, sql }: IndexPlan): Promise<v
   await session.run(sql);
 }
 
-/** The text of a migration, or of the part that runs in a transaction. */
-interface MigrationText {
-  readonly name: string;
-  readonly sql: string;
-}
-
-function textOf(name: string): MigrationText {
+function textOf(name: string) {
   return { name, sql: asset(`${FOLDER}/${name}`) };
 }
 
 /** Runs migrations in one transaction, and retries until they get all of their locks in time. */
 async function inOneTransaction(
   session: Session,
-  migrations: readonly MigrationText[],
+  migrations: readonly { readonly name: string; readonly sql: string }[],
 ): Promise<void> {
   const until = performance.now() + MIGRATION_LIMIT_MS;
   await session.query(`SELECT set_config('lock_timeout', '${LOCK_WAIT_MS}', false)`);

@@ -63,7 +63,12 @@ export async function openPostgresTarget(url: string): Promise<Target> {
   });
   return {
     insert: (table, rows) => insert(session, table, rows),
-    rows: (table) => inOneTransaction(session, rowsOf(session, table)),
+    // A cursor exists only until its transaction ends.
+    rows: async function* (table) {
+      await session.run('BEGIN');
+      yield* rowsOf(session, table);
+      await session.run('COMMIT');
+    },
     counts: async () => {
       const [row] = await session.query(countsSql(SCHEMA));
       return row as bigint[];
@@ -112,13 +117,6 @@ async function empty(session: Session): Promise<void> {
     await session.write(`DELETE FROM ${name}`);
   }
   await session.commit();
-}
-
-/** Reads `rows` within a transaction; a cursor exists only until its transaction ends. */
-async function* inOneTransaction<T>(session: Session, rows: AsyncIterable<T>) {
-  await session.run('BEGIN');
-  yield* rows;
-  await session.run('COMMIT');
 }
 
 function rowsOf(session: Session, { name, columns, key }: Table) {
