@@ -1,7 +1,6 @@
 import type { Position } from '../../protocol/history.ts';
 import type { OrderEventType } from '../domain/lifecycle.ts';
 import { INT64_MAX, type OrderId } from '../domain/order.ts';
-import { MAX_ROWS_READ } from './pages.ts';
 
 /** Which events to count. */
 export interface ActivityQuery {
@@ -27,11 +26,7 @@ export interface ActivityCursor extends ActivityPlace {
 }
 
 /** How many events there were of each type. */
-interface EventCounts {
-  readonly placed: number;
-  readonly cancelled: number;
-  readonly shipped: number;
-}
+type EventCounts = Readonly<Record<OrderEventType, number>>;
 
 /** The events that a key has made. */
 interface CountsOfKey extends EventCounts {
@@ -53,9 +48,6 @@ export interface ActivityPage {
   /** The position after everything in the store. */
   readonly now: Position;
 }
-
-/** Events that one request may count. */
-export const MAX_EVENTS_COUNTED = MAX_ROWS_READ;
 
 /** Returns the position that `after` counts up to, which must be in the past of the store; undefined when a count begins. */
 export function countedPosition({ after }: ActivityQuery): Position | undefined {
@@ -90,17 +82,16 @@ export class ActivityCount {
 
   /** Adds an event, unless it is in no period. */
   addEvent(type: OrderEventType, at: number, by: string | undefined): void {
-    this.add({ type, by, period: this.#boundaries.findLastIndex((each) => each <= at), count: 1 });
+    this.add(
+      type,
+      by,
+      this.#boundaries.findLastIndex((each) => each <= at),
+      1,
+    );
   }
 
   /** Adds events of one type, period and key; ignores them if `period` is not the index of a period. */
-  add(events: {
-    readonly type: OrderEventType;
-    readonly by: string | undefined;
-    readonly period: number;
-    readonly count: number;
-  }): void {
-    const { type, by, period, count } = events;
+  add(type: OrderEventType, by: string | undefined, period: number, count: number): void {
     const counts = this.#periods[period];
     if (counts === undefined) return;
     counts[type] += count;

@@ -142,7 +142,7 @@ export interface RecordedDelivery {
 }
 
 /** A rotation: the webhook as it is now, and the generation of the secret that the request has made. */
-export interface SecretRotation {
+interface SecretRotation {
   readonly webhook: Webhook;
   readonly generation: number;
   readonly isReplay: boolean;

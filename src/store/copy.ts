@@ -12,7 +12,7 @@ import { HEADS_NOT_COMPUTED } from './tables/heads.ts';
 import { detailProblem } from './tables/orders.ts';
 import { type Row, rowText } from './tables/session.ts';
 
-export interface CopyOptions {
+interface CopyOptions {
   /**
    * Whether the store continues in the copy, and the source is closed to writes. Otherwise the copy is a snapshot of the source, which may be in
    * use.
@@ -35,46 +35,41 @@ export async function copyStore(
   to: Database,
   { isMove, action, onProgress }: CopyOptions,
 ): Promise<StoreStatus> {
-  const source = await from.openSource();
-  try {
-    if (isMove) refuseMoved(source.status, to);
-    // A first copy may have been used and lost, so it may have assigned ids.
-    const isRepeated = source.status.movedTo !== undefined;
-    if (source.status.head === undefined) throw new StoreNotUsable(HEADS_NOT_COMPUTED);
-    // A backup of PostgreSQL only reads.
-    if (action !== undefined && source.foreign.length > 0) {
-      throw new StoreNotUsable(inconsistent(from, source.foreign));
-    }
-    const target = await to.openTarget();
-    try {
-      const total = await countRows(source);
-      const progress = (what: 'Copying' | 'Verifying') => (done: number) =>
-        onProgress(what, done, total);
-      const copied = await digestOf(source, TABLES, progress('Copying'), (table, rows) => {
-        if (table.name === 'orders') expectOwnDetails(from, table, rows);
-        return target.insert(table, rows);
-      });
-      const found = await digestOf(target, TABLES, progress('Verifying'));
-      if (found !== copied) {
-        throw new StoreNotUsable('the copy differs from the source; nothing was moved');
-      }
-      const { revision, orders } = source.status;
-      const { problems } = compare({ revision, ...orders }, await target.counts());
-      if (problems.length > 0) throw new StoreNotUsable(inconsistent(from, problems));
-      const complete = (ids?: MovedIds) =>
-        target.complete({ ...statusOfCopy(source), ...ids }, action);
-      if (isMove && !source.isBackup) {
-        await moveAway(from, to, source, action);
-        // Under a lock: the source cannot be reactivated while the copy becomes a store.
-        await from.whileMoved(to.label, (ids) => complete(isRepeated ? leapt(ids) : ids));
-      } else await complete();
-    } finally {
-      await target.close();
-    }
-    return source.status;
-  } finally {
-    await source.close();
+  await using source = await from.openSource();
+  if (isMove) refuseMoved(source.status, to);
+  // A first copy may have been used and lost, so it may have assigned ids.
+  const isRepeated = source.status.movedTo !== undefined;
+  if (source.status.head === undefined) throw new StoreNotUsable(HEADS_NOT_COMPUTED);
+  // A backup of PostgreSQL only reads.
+  if (action !== undefined && source.foreign.length > 0) {
+    throw new StoreNotUsable(inconsistent(from, source.foreign));
   }
+  await using target = await to.openTarget();
+  let total = 0;
+  for (const table of TABLES) total += await source.count(table);
+  const progress = (what: 'Copying' | 'Verifying') => (done: number) =>
+    onProgress(what, done, total);
+  const copied = await digestOf(source, TABLES, progress('Copying'), (table, rows) => {
+    if (table.name === 'orders') expectOwnDetails(from, table, rows);
+    return target.insert(table, rows);
+  });
+  const found = await digestOf(target, TABLES, progress('Verifying'));
+  if (found !== copied) {
+    throw new StoreNotUsable('the copy differs from the source; nothing was moved');
+  }
+  const { revision, orders } = source.status;
+  const { problems } = compare({ revision, ...orders }, await target.counts());
+  if (problems.length > 0) throw new StoreNotUsable(inconsistent(from, problems));
+  const complete = (ids?: MovedIds) => target.complete({ ...source.status, ...ids }, action);
+  if (isMove && !source.isBackup) {
+    await moveAway(from, to, source, action);
+    // Under a lock: the source cannot be reactivated while the copy becomes a store.
+    await from.whileMoved(to.label, (ids) => complete(isRepeated ? leapt(ids) : ids));
+  } else {
+    // Ids that a backup would assign next may already be assigned in the original, so a store made from a backup leaps.
+    await complete(source.isBackup ? leapt(source.status) : undefined);
+  }
+  return source.status;
 }
 
 /**
@@ -105,11 +100,6 @@ function expectOwnDetails(from: Database, { columns }: Table, rows: readonly Row
 function inconsistent({ label }: Database, problems: readonly string[]): string {
   const summary = `${label} failed the check; nothing was copied:`;
   return [summary, ...problems].join('\n  ');
-}
-
-/** Ids that a backup would assign next may already be assigned in the original, so a store made from a backup leaps. */
-function statusOfCopy({ status, isBackup }: Source): StoreStatus {
-  return isBackup ? { ...status, reservedId: leapAbove(status.freeIds) } : status;
 }
 
 /** Makes the ids leap past all that another copy of the source may have assigned. */
@@ -160,27 +150,17 @@ async function moveAway(
 
 /** Returns whether the store differs from `before`. */
 async function hasChanged(database: Database, before: Source): Promise<boolean> {
-  const now = await database.openSource();
-  try {
-    if (now.status.revision !== before.status.revision) return true;
-    // The move itself is recorded.
-    const others = TABLES.filter((each) => !each.hasRevision && each !== AUDIT).map(withoutKeyUse);
-    return (await digestOf(now, others)) !== (await digestOf(before, others));
-  } finally {
-    await now.close();
-  }
+  await using now = await database.openSource();
+  if (now.status.revision !== before.status.revision) return true;
+  // The move itself is recorded.
+  const others = TABLES.filter((each) => !each.hasRevision && each !== AUDIT).map(withoutKeyUse);
+  return (await digestOf(now, others)) !== (await digestOf(before, others));
 }
 
 /** Leaves out the last use of keys: the copy need not be repeated for it. */
 function withoutKeyUse(table: Table): Table {
   const { last_used_at: _, ...columns } = table.columns;
   return { ...table, columns };
-}
-
-async function countRows(source: Source): Promise<number> {
-  let total = 0;
-  for (const table of TABLES) total += await source.count(table);
-  return total;
 }
 
 /** Reads all rows, passes them to `handOn`, and returns a digest of them. */

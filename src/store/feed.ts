@@ -55,7 +55,8 @@ export async function changePage(read: FeedRead): Promise<ChangePage> {
   const { from, now, isCut } = read;
   let { changes } = read;
   if (isCut) {
-    const whole = wholeRevisions(changes);
+    const lastRevision = changes.at(-1)?.order.revision;
+    const whole = changes.filter(({ order }) => order.revision !== lastRevision);
     changes = whole.length > 0 || changes.length === 0 ? whole : await completed(read);
   }
   const last = changes.at(-1);
@@ -121,13 +122,6 @@ export async function filteredPage(
       return { ...page, changes: found };
     }
   }
-}
-
-/** Returns the changes without those of the last revision. */
-function wholeRevisions(changes: readonly OrderChange[]): readonly OrderChange[] {
-  const lastRevision = changes.at(-1)?.order.revision;
-  const end = changes.findIndex(({ order }) => order.revision === lastRevision);
-  return changes.slice(0, Math.max(end, 0));
 }
 
 /**

@@ -5,12 +5,6 @@ import type { AuditRecord } from './audit.ts';
 /** Receives a batch of orders; resolves to false to stop the scan. */
 export type ScanVisit = (orders: readonly Order[]) => Promise<boolean | undefined>;
 
-/** What a scan visits. */
-export interface ScanRange {
-  /** The revision whose orders are visited, as they were then; absent for the latest. */
-  readonly at?: bigint | undefined;
-}
-
 /** The earlier imports of a file's content. */
 export interface ImportProgress {
   /** Rows that a new run skips, since an unfinished import has placed them. */
@@ -26,8 +20,9 @@ export interface History {
   /**
    * Calls `visit` with all orders, in any status, in batches of ascending id from one snapshot. Waits for each call
    * before making the next. Stops at the end, or when a call resolves to false.
+   * @param at the revision whose orders are visited, as they were then; absent for the latest
    */
-  scan(visit: ScanVisit, range?: ScanRange): Promise<void>;
+  scan(visit: ScanVisit, at?: bigint): Promise<void>;
 
   /** Returns the last revision before the first event that is later than `time`, in milliseconds since the epoch. */
   revisionAt(time: number): Promise<bigint>;

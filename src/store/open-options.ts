@@ -8,7 +8,7 @@ import { type Store, StoreNotUsable } from './store.ts';
  * - "write", "read": for a command. Time limits are longer, and an older schema is left as it is, since a service of the previous release may be
  * running. "read" requires no write permission.
  */
-export type Purpose = 'service' | 'migration' | 'write' | 'read';
+type Purpose = 'service' | 'migration' | 'write' | 'read';
 
 /** Returns whether the schema of an existing store may be migrated. */
 export function mayMigrate(purpose: Purpose): boolean {

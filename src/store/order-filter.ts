@@ -41,40 +41,41 @@ export interface Comparison {
   readonly value: bigint | string | readonly string[];
 }
 
+/** Conditions that are comparisons: a prefix of the reference is the two of its range. */
+interface Conditions extends Omit<OrderFilter, 'referencePrefix'> {
+  /** Inclusive. */
+  readonly referenceFrom?: string | undefined;
+  /** Exclusive. */
+  readonly referenceBefore?: string | undefined;
+}
+
 /** The field of each condition, and how it is compared. */
-const CONDITIONS: Readonly<
-  Record<Exclude<keyof OrderFilter, 'referencePrefix'>, readonly [Field, Comparison['sign']]>
-> = {
-  statuses: ['status', 'IN'],
-  petId: ['petId', '='],
-  reference: ['reference', '='],
-  shipDateFrom: ['shipDate', '>='],
-  shipDateBefore: ['shipDate', '<'],
-  placedFrom: ['placedAt', '>='],
-  placedBefore: ['placedAt', '<'],
-  updatedFrom: ['updatedAt', '>='],
-  updatedBefore: ['updatedAt', '<'],
+const CONDITIONS: Readonly<Record<keyof Conditions, Omit<Comparison, 'value'>>> = {
+  statuses: { field: 'status', sign: 'IN' },
+  petId: { field: 'petId', sign: '=' },
+  reference: { field: 'reference', sign: '=' },
+  shipDateFrom: { field: 'shipDate', sign: '>=' },
+  shipDateBefore: { field: 'shipDate', sign: '<' },
+  placedFrom: { field: 'placedAt', sign: '>=' },
+  placedBefore: { field: 'placedAt', sign: '<' },
+  updatedFrom: { field: 'updatedAt', sign: '>=' },
+  updatedBefore: { field: 'updatedAt', sign: '<' },
+  referenceFrom: { field: 'reference', sign: '>=' },
+  referenceBefore: { field: 'reference', sign: '<' },
 };
 
 /** All fields with the signs that they can be compared by. */
-export const COMPARABLE: readonly Omit<Comparison, 'value'>[] = [
-  ...Object.values(CONDITIONS),
-  ['reference', '>='] as const,
-  ['reference', '<'] as const,
-].map(([field, sign]) => ({ field, sign }));
+export const COMPARABLE = Object.values(CONDITIONS);
 
 /** Returns the comparisons that all must hold. */
 export function comparisonsOf({ referencePrefix, ...filter }: OrderFilter): Comparison[] {
-  const prefix = referencePrefix === undefined ? undefined : prefixRange(referencePrefix);
-  const given: (Omit<Comparison, 'value'> & { value: Comparison['value'] | undefined })[] = [
-    ...Object.entries(CONDITIONS).map(([name, [field, sign]]) => {
-      const value = filter[name as keyof typeof filter];
-      return { field, sign, value: typeof value === 'number' ? BigInt(value) : value };
-    }),
-    { field: 'reference', sign: '>=', value: prefix?.from },
-    { field: 'reference', sign: '<', value: prefix?.before },
-  ];
-  return given.filter((each): each is Comparison => each.value !== undefined);
+  const range = referencePrefix === undefined ? {} : prefixRange(referencePrefix);
+  const conditions: Conditions = { ...filter, ...range };
+  return Object.entries(CONDITIONS).flatMap(([name, condition]) => {
+    const value = conditions[name as keyof Conditions];
+    if (value === undefined) return [];
+    return { ...condition, value: typeof value === 'number' ? BigInt(value) : value };
+  });
 }
 
 /** Whether the index of a sort order selects by a comparison. */
@@ -110,23 +111,16 @@ export function narrowestSort(filter: OrderFilter): Sort | undefined {
   return narrowFirst.find((sort) => dividedFilter(filter, sort).range.length > 0);
 }
 
-/** A range of texts. */
-interface TextRange {
-  /** Inclusive. */
-  readonly from: string;
-  /** Exclusive; undefined if all later texts are in the range. */
-  readonly before: string | undefined;
-}
-
-/** Returns the range of the texts that begin with a prefix, sorted by code points, which is how UTF-8 sorts them. */
-function prefixRange(prefix: string): TextRange {
+/** Returns the range of the references that begin with a prefix, sorted by code points, which is how UTF-8 sorts them. */
+function prefixRange(prefix: string): Conditions {
   const points = Array.from(prefix, (each) => each.codePointAt(0)!);
   while (points.at(-1) === LAST_CODE_POINT) points.pop();
   const last = points.pop();
-  if (last === undefined) return { from: prefix, before: undefined };
+  // All later references are in the range.
+  if (last === undefined) return { referenceFrom: prefix };
   // Surrogates are no code points of a text.
   const next = last + 1 === FIRST_SURROGATE ? LAST_SURROGATE + 1 : last + 1;
-  return { from: prefix, before: String.fromCodePoint(...points, next) };
+  return { referenceFrom: prefix, referenceBefore: String.fromCodePoint(...points, next) };
 }
 
 const LAST_CODE_POINT = 0x10ffff;

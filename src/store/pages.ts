@@ -46,17 +46,14 @@ export interface OrderPage {
 /** How many orders match a filter, by status, in one snapshot. */
 export interface OrderCounts {
   readonly orders: Readonly<Record<OrderStatus, bigint>>;
-  /** False if more than MAX_ROWS_COUNTED rows would have to be read: more orders may match than were counted. */
+  /** False if more than MAX_ROWS_READ rows would have to be read: more orders may match than were counted. */
   readonly isExact: boolean;
   /** Of the snapshot. */
   readonly position: Position;
 }
 
-/** Maximum number of rows that one request for a page may read. */
+/** Maximum number of rows that one request for a page or a count may read. */
 export const MAX_ROWS_READ = 50_000;
-
-/** Maximum number of rows that one count may read. */
-export const MAX_ROWS_COUNTED = MAX_ROWS_READ;
 
 /** Returns the counters of a store for the statuses of a filter. */
 export function countsOf(
@@ -74,20 +71,13 @@ export function countsOf(
 
 /** Returns the place of an order. */
 export function placeOf(order: OrderRecord, sort: Sort): PagePlace {
-  return { sortKey: sortKeyOf(order, sort), id: order.id };
+  return { sortKey: SORT_KEYS[sort](order), id: order.id };
 }
 
-function sortKeyOf(order: OrderRecord, sort: Sort): SortKey {
-  switch (sort) {
-    case 'id':
-      return [];
-    case 'placedAt':
-      return [BigInt(order.placedAt)];
-    case 'updatedAt':
-      return [BigInt(order.updatedAt), order.revision];
-    case 'shipDate':
-      return [order.shipDate === undefined ? UNDATED : BigInt(order.shipDate)];
-    case 'reference':
-      return [order.reference!];
-  }
-}
+const SORT_KEYS: Readonly<Record<Sort, (order: OrderRecord) => SortKey>> = {
+  id: () => [],
+  placedAt: ({ placedAt }) => [BigInt(placedAt)],
+  updatedAt: ({ updatedAt, revision }) => [BigInt(updatedAt), revision],
+  shipDate: ({ shipDate }) => [shipDate === undefined ? UNDATED : BigInt(shipDate)],
+  reference: ({ reference }) => [reference!],
+};

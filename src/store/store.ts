@@ -184,7 +184,7 @@ export interface Store {
   feed(after: FeedStart, limit: number): Promise<ChangePage | undefined>;
 
   /**
-   * Counts the events of some periods, up to MAX_EVENTS_COUNTED in a call. A sequence of calls, each after the previous one, counts every event
+   * Counts the events of some periods, up to MAX_ROWS_READ in a call. A sequence of calls, each after the previous one, counts every event
    * that was recorded before the first call, once.
    * @returns undefined if `query.after` is no longer valid: the store was restored or lost changes
    */
@@ -216,21 +216,15 @@ export interface Store {
   close(): Promise<void>;
 }
 
-/** An order as it was at one position, and its events up to then, oldest first. */
-interface OrderWithHistory {
-  readonly order: OrderRecord;
-  readonly events: readonly OrderEvent[];
-}
-
 /**
- * Returns an order with its history; undefined if the order does not exist.
+ * Returns an order as it was at one position, and its events up to then, oldest first; undefined if the order does not exist.
  * @param options see Store.orders
  */
 export async function orderWithHistory(
   store: Pick<Store, 'orders' | 'events'>,
   id: OrderId,
   options?: MovedOption,
-): Promise<OrderWithHistory | undefined> {
+) {
   const [order] = await store.orders([id], options);
   if (order === undefined) return undefined;
   // Read after the order: an event that was recorded in between belongs to a later state.
@@ -251,11 +245,10 @@ export async function lagsOf(
 ): Promise<LaggingWebhook[]> {
   const revisions = webhooks.map(({ position, examined }) => (examined ?? position).revision);
   const different = [...new Set(revisions)];
-  const lags = new Map<bigint, WebhookLag>();
+  const lags: WebhookLag[] = [];
   for (let from = 0; from < different.length; from += MAX_LAGS) {
-    const part = different.slice(from, from + MAX_LAGS);
-    const found = await store.webhookLags(part);
-    for (const [index, lag] of found.entries()) lags.set(part[index]!, lag);
+    lags.push(...(await store.webhookLags(different.slice(from, from + MAX_LAGS))));
   }
-  return webhooks.map((webhook, index) => ({ webhook, lag: lags.get(revisions[index]!)! }));
+  const byRevision = new Map(different.map((revision, index) => [revision, lags[index]!]));
+  return webhooks.map((webhook, index) => ({ webhook, lag: byRevision.get(revisions[index]!)! }));
 }

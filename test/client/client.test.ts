@@ -16,7 +16,7 @@ import {
   UnavailableError,
   UnknownOutcomeError,
 } from '../../client/src/client.ts';
-import { MAX_EVENTS_COUNTED } from '../../src/store/activity.ts';
+import { MAX_ROWS_READ } from '../../src/store/pages.ts';
 import { pending, place, type Service, startService } from '../http/harness.ts';
 import { serverWith } from './foreign-server.ts';
 
@@ -107,7 +107,7 @@ test('orders are placed, read, cancelled and shipped with exact ids', async (t) 
 test('the parts of a large activity are added up', async (t) => {
   const service = await startService(t);
   const client = clientOf(service);
-  const ids = Array.from({ length: MAX_EVENTS_COUNTED }, (_, index) => BigInt(index + 1));
+  const ids = Array.from({ length: MAX_ROWS_READ }, (_, index) => BigInt(index + 1));
   await place(service.store, ...ids.map((id) => pending(id)));
   await service.store.apply(ids.slice(0, 4).map((id) => ({ type: 'cancel', id })));
   await client.cancelOrder(5n);
@@ -118,12 +118,12 @@ test('the parts of a large activity are added up', async (t) => {
     periods.map(({ placed, cancelled, shipped }) => [placed, cancelled, shipped]),
     [
       [0n, 0n, 0n],
-      [BigInt(MAX_EVENTS_COUNTED), 5n, 0n],
+      [BigInt(MAX_ROWS_READ), 5n, 0n],
     ],
   );
   const { id: by, name: byName } = service.key;
   assert.deepEqual(byKey, [
-    { placed: BigInt(MAX_EVENTS_COUNTED), cancelled: 4n, shipped: 0n },
+    { placed: BigInt(MAX_ROWS_READ), cancelled: 4n, shipped: 0n },
     { by, byName, placed: 0n, cancelled: 1n, shipped: 0n },
   ]);
   assert.deepEqual([revision, Object.keys(rest)], [3n, ['head']]);

@@ -4,7 +4,8 @@ import { type TestContext, test } from 'node:test';
 import fc from 'fast-check';
 import type { ApiKey } from '../../src/domain/api-key.ts';
 import type { OrderId } from '../../src/domain/order.ts';
-import { ActivityCount, MAX_EVENTS_COUNTED } from '../../src/store/activity.ts';
+import { ActivityCount } from '../../src/store/activity.ts';
+import { MAX_ROWS_READ } from '../../src/store/pages.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
 import type { Store } from '../../src/store/store.ts';
 import { query } from '../postgres.ts';
@@ -65,7 +66,7 @@ for (const { name, newDatabase } of ENGINES) {
 
   test(`a page does not depend on events that are written while it is counted (${name})`, async (t) => {
     const store = await open(t, await newDatabase(t));
-    const orders = Array.from({ length: MAX_EVENTS_COUNTED - 1 }, (_, id) => place(BigInt(id)));
+    const orders = Array.from({ length: MAX_ROWS_READ - 1 }, (_, id) => place(BigInt(id)));
     await store.apply(orders);
     const boundaries = [0, Date.now() + HOUR_MS];
     assert.equal((await store.activity({ boundaries }))!.next, undefined);
@@ -79,7 +80,7 @@ for (const { name, newDatabase } of ENGINES) {
 
   test(`more events than one call counts are counted once each, as they were at first (${name})`, async (t) => {
     const store = await open(t, await newDatabase(t));
-    const many = Array.from({ length: MAX_EVENTS_COUNTED + 10 }, (_, id) => place(BigInt(id)));
+    const many = Array.from({ length: MAX_ROWS_READ + 10 }, (_, id) => place(BigInt(id)));
     const cancels = many.slice(-5).map(({ order }) => ({ type: 'cancel', id: order.id }) as const);
     await store.apply([...many, ...cancels]);
     const boundaries = [0, Date.now() + HOUR_MS];
@@ -87,9 +88,9 @@ for (const { name, newDatabase } of ENGINES) {
     await store.apply([{ type: 'cancel', id: 1n }]);
     const rest = (await store.activity({ boundaries, after: next }))!;
     const eventsIn = ([counts]: typeof periods) => counts!.placed + counts!.cancelled;
-    assert.deepEqual([periods, rest.periods].map(eventsIn), [MAX_EVENTS_COUNTED, 15]);
+    assert.deepEqual([periods, rest.periods].map(eventsIn), [MAX_ROWS_READ, 15]);
     const sum = (type: 'placed' | 'cancelled') => periods[0]![type] + rest.periods[0]![type];
-    assert.deepEqual([sum('placed'), sum('cancelled')], [MAX_EVENTS_COUNTED + 10, 5]);
+    assert.deepEqual([sum('placed'), sum('cancelled')], [MAX_ROWS_READ + 10, 5]);
     assert.deepEqual([rest.next, rest.upTo, upTo.revision], [undefined, upTo, 1n]);
     // In another history the count cannot be continued.
     for (const other of [{ upTo: 7n }, { head: '0'.repeat(64) }]) {

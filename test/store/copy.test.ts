@@ -3,7 +3,7 @@ import { closeSync, copyFileSync, openSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
 import { newApiKey, newSecret } from '../../src/domain/api-key.ts';
-import { type CopyOptions, copyStore } from '../../src/store/copy.ts';
+import { copyStore } from '../../src/store/copy.ts';
 import { databaseAt } from '../../src/store/database.ts';
 import { query } from '../postgres.ts';
 import { ENGINES, newPostgresDatabase, open } from './engines.ts';
@@ -20,7 +20,7 @@ async function source(t: TestContext) {
 }
 
 /** A move in whose middle, when all has been read, another process writes. */
-function moving(file: string, sql: string): CopyOptions {
+function moving(file: string, sql: string): Parameters<typeof copyStore>[2] {
   let isDone = false;
   return {
     isMove: true,

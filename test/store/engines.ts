@@ -12,7 +12,7 @@ import { actionOf } from '../../src/store/audit.ts';
 import type { Restored } from '../../src/store/backups.ts';
 import { databaseAt } from '../../src/store/database.ts';
 import { type ChangePage, type FeedStart, positionAfter } from '../../src/store/feed.ts';
-import type { Purpose } from '../../src/store/open-options.ts';
+import type { OpenOptions } from '../../src/store/open-options.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { Findings } from '../../src/store/tables/consistency.ts';
@@ -133,7 +133,7 @@ export async function positionAt(store: Store, revision: bigint): Promise<Positi
 export async function open(
   t: TestContext,
   url: string,
-  purpose: Purpose = 'write',
+  purpose: OpenOptions['purpose'] = 'write',
 ): Promise<Store> {
   const store = await databaseAt(url).open({ create: true, purpose });
   t.after(() => store.close());

@@ -26,7 +26,7 @@ async function headOfFeed(store: Store): Promise<string> {
 
 async function ordersAt(store: Store, at?: bigint): Promise<Order[]> {
   const found: Order[] = [];
-  await store.history.scan(async (orders) => void found.push(...orders), { at });
+  await store.history.scan(async (orders) => void found.push(...orders), at);
   return found;
 }
 

@@ -8,11 +8,13 @@ import {
   type WebhookChanges,
   webhookTag,
 } from '../../src/domain/webhook.ts';
-import type { SecretRotation } from '../../src/store/commands.ts';
+import type { CommandOf, OutcomeOf } from '../../src/store/commands.ts';
 import { copyStore } from '../../src/store/copy.ts';
 import { databaseAt } from '../../src/store/database.ts';
 import type { Store } from '../../src/store/store.ts';
 import { cancel, ENGINES, open, place, queryDatabase, testStore } from './engines.ts';
+
+type Rotation = Extract<OutcomeOf<CommandOf<'rotateWebhook'>>, object>;
 
 const WANTED: NewWebhook = {
   url: 'https://shop.example/hook',
@@ -161,7 +163,7 @@ testStore('a rotation that is repeated has the outcome of the first', async (_t,
     return (await store.apply([{ type: 'rotateWebhook', id, keyName, at: 5, name }]))[0];
   };
   const generationOf = async (...parameters: Parameters<typeof rotate>) => {
-    const { generation, isReplay, webhook } = (await rotate(...parameters)) as SecretRotation;
+    const { generation, isReplay, webhook } = (await rotate(...parameters)) as Rotation;
     return [generation, isReplay, webhook.generation];
   };
   assert.deepEqual(await generationOf('a'), [2, false, 2]);
@@ -214,8 +216,7 @@ testStore(
   async (_t, store) => {
     const { id } = await created(store);
     const rotate = async (keyName: string, at: number) =>
-      ((await store.apply([{ type: 'rotateWebhook', id, keyName, at }]))[0] as SecretRotation)
-        .webhook;
+      ((await store.apply([{ type: 'rotateWebhook', id, keyName, at }]))[0] as Rotation).webhook;
     const second = await rotate('k1', 5);
     assert.deepEqual([second.generation, second.rotatedAt, second.keyName], [2, 5, 'k1']);
     const third = await rotate('k2', 6);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { orderJson } from '../../src/domain/order.ts';
-import { MAX_EVENTS_COUNTED } from '../../src/store/activity.ts';
+import { MAX_ROWS_READ } from '../../src/store/pages.ts';
 import { ACTIVITY, activity, hoursFromNow } from '../api/v2/activity.ts';
 import { ORDERS, walk } from '../api/v2/walk.ts';
 import type { Answer } from '../http/contract-check.ts';
@@ -77,11 +77,11 @@ testService('requests for many orders leave room for others', async (t) => {
 test('activity of more events than one request counts continues with a cursor', async (t) => {
   const service = await startService(t);
   // In one revision, which the cursor divides.
-  await place(service.store, ...orders(MAX_EVENTS_COUNTED + 3));
+  await place(service.store, ...orders(MAX_ROWS_READ + 3));
   const boundaries = hoursFromNow(-1, 1);
   const first = await activity(service, `boundaries=${boundaries}`);
   const second = await activity(service, `boundaries=${boundaries}&cursor=${first.next}`);
-  assert.deepEqual([first.periods[0].placed, second.periods[0].placed], [MAX_EVENTS_COUNTED, 3]);
+  assert.deepEqual([first.periods[0].placed, second.periods[0].placed], [MAX_ROWS_READ, 3]);
   assert.equal(second.next, undefined);
   const parts = JSON.parse(Buffer.from(first.next, 'base64url').toString());
   const cursor = (values: unknown[]) => Buffer.from(JSON.stringify(values)).toString('base64url');

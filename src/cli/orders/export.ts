@@ -34,14 +34,11 @@ async function exportOrders(flags: ExportFlags): Promise<void> {
     const at = point && (await revisionOf(store, point));
     let count = 0;
     await writeOut(start);
-    await store.history.scan(
-      async (orders) => {
-        let text = '';
-        for (const each of orders) text += order(each, count++);
-        await writeOut(text);
-      },
-      { at },
-    );
+    await store.history.scan(async (orders) => {
+      let text = '';
+      for (const each of orders) text += order(each, count++);
+      await writeOut(text);
+    }, at);
     await writeOut(end);
   });
 }

@@ -7,11 +7,11 @@ import {
   type ActivityQuery,
   countedPosition,
   endOf,
-  MAX_EVENTS_COUNTED,
   startOf,
 } from '../activity.ts';
+import { MAX_ROWS_READ } from '../pages.ts';
 import { keyNames } from '../tables/keys.ts';
-import { type Row, text } from '../tables/session.ts';
+import { text } from '../tables/session.ts';
 import { arrayOf } from './database/arrays.ts';
 import type { Session } from './database/session.ts';
 import { isInPast, readPosition } from './feed.ts';
@@ -31,17 +31,17 @@ export async function countActivity(
   const values = [...from, ...(last ?? end), upTo, arrayOf(query.boundaries)];
   const count = new ActivityCount(query);
   for (const [period, type, by, events] of await session.query(SQL.counts, values)) {
-    count.add({
-      type: type as OrderEventType,
-      by: text(by),
-      // Periods are counted from 1.
-      period: Number(period) - 1,
-      count: Number(events),
-    });
+    // Periods are counted from 1.
+    count.add(type as OrderEventType, text(by), Number(period) - 1, Number(events));
   }
   return {
     ...count.result(await keyNames(session, count.keys())),
-    next: last && { ...positionFrom(last), head, upTo },
+    next: last && {
+      at: Number(last[0]),
+      revision: last[1] as bigint,
+      orderId: last[2] as OrderId,
+      ...{ head, upTo },
+    },
     upTo: { revision: upTo, head },
     now,
   };
@@ -51,20 +51,12 @@ function valuesOf({ at, revision, orderId }: ActivityPlace) {
   return [at, revision, orderId];
 }
 
-function positionFrom([at, revision, orderId]: Row): ActivityPlace {
-  return {
-    at: Number(at),
-    revision: revision as bigint,
-    orderId: orderId as OrderId,
-  };
-}
-
 const SQL = {
   // Without later events, so that a page ends at the same event whenever it is read.
   last: `SELECT at, revision, order_id FROM order_events
       WHERE (at, revision, order_id) > ($1, $2, $3) AND (at, revision, order_id) <= ($4, $5, $6)
         AND revision <= $7
-      ORDER BY at, revision, order_id OFFSET ${MAX_EVENTS_COUNTED - 1} LIMIT 1`,
+      ORDER BY at, revision, order_id OFFSET ${MAX_ROWS_READ - 1} LIMIT 1`,
   counts: `SELECT width_bucket(at, $8::bigint[]), type, by, count(*) FROM order_events
       WHERE (at, revision, order_id) > ($1, $2, $3) AND (at, revision, order_id) <= ($4, $5, $6)
         AND revision <= $7

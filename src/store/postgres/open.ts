@@ -1,3 +1,4 @@
+import { Mutex } from '../../concurrency.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import type { History } from '../history.ts';
@@ -13,7 +14,7 @@ import { findPet } from '../tables/pets.ts';
 import { expectRows, readRevisionAt, readStatus } from '../tables/store-row.ts';
 import { readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
-import { ChangedOrders } from './changed-orders.ts';
+import { readChangedOrders } from './changed-orders.ts';
 import { isPostgresUrl, parseAddress } from './database/address.ts';
 import { readSizes } from './database/blockers.ts';
 import { describeSchema } from './database/catalog.ts';
@@ -34,7 +35,7 @@ import { readFeed, readPosition } from './feed.ts';
 import { orderEvents } from './orders.ts';
 import { countMatching, readOrders, readPage } from './pages.ts';
 import { scanOrders } from './scan.ts';
-import { Writer } from './writer.ts';
+import { writerOn } from './writer.ts';
 
 /**
  * How often a service with several hosts in its URL looks whether another one has become the primary: an old primary that runs on, without what
@@ -67,9 +68,10 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     });
   // Pages and feeds, and counts, have their own connections, since they would delay other reads, and counts would delay pages.
   const [reading, paging, counting, listing] = [connect(), connect(), connect(), connect()];
-  const changes = new ChangedOrders(listing);
+  /** A connection has one snapshot at a time. */
+  const snapshots = new Mutex();
   const writing = connect(isService ? SERVICE_WRITES : COMMAND, (each) => origin.confirmIds(each));
-  const writer = new Writer(writing, origin);
+  const write = writerOn(writing, origin);
   const operations = new InFlight();
   const readBy = <T>(connection: Connection, use: (session: Session) => Promise<T>) =>
     operations.run(async () => use(await connection.session()));
@@ -81,7 +83,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
       return found;
     });
   const history: History = {
-    scan: (visit, range) => operations.run(() => scanOrders(currentUrl(), visit, range)),
+    scan: (visit, at) => operations.run(() => scanOrders(currentUrl(), visit, at)),
     revisionAt: (time) => read((session) => readRevisionAt(session, time)),
     imports: () => read(readImports),
     importProgress: (source) => read((session) => importProgress(session, source)),
@@ -111,10 +113,12 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     engine: { name: 'postgresql', schema: KNOWN_MIGRATIONS },
     history,
     apply: <C extends StoreCommand>(commands: readonly C[]) =>
-      operations.run(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
+      operations.run(() => write(commands) as Promise<OutcomeOf<C>[]>),
     changedOrders: (since, visit) =>
       operations.run(async () => {
-        const now = await changes.read(since, visit);
+        const now = await snapshots.run(async () =>
+          readChangedOrders(await listing.session(), since, visit),
+        );
         // Another history: a new session that writes compares it with what was acknowledged.
         if (now === undefined) (await writing.session()).destroy();
         return now;
@@ -135,16 +139,15 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     keyNames: (ids) => read((session) => keyNames(session, ids)),
     status: (options) => (options?.evenIfMoved ? read : served)(readStatus),
     sizes: () => read(readSizes),
-    connected: () => operations.run(() => connectAll([reading, paging, writing])),
+    connected: () =>
+      operations.run(async () => {
+        await Promise.all([reading, paging, writing].map((each) => each.session()));
+      }),
     close: () => {
       closing ??= close();
       return closing;
     },
   };
-}
-
-async function connectAll(connections: readonly Connection[]): Promise<void> {
-  await Promise.all(connections.map((each) => each.session()));
 }
 
 /** Of a build that was never released; 1.0.0 had no PostgreSQL. */
@@ -153,22 +156,17 @@ const WITHOUT_HEADS = 'its history has no heads, so no release of this program h
 /** Migrates the schema, or checks that it is current, depending on the purpose. */
 async function prepareSchema(
   url: string,
-  { create, purpose, onMigrated, onWaiting = () => {}, onWarning }: OpenOptions,
+  { create, purpose, onMigrated, onWaiting, onWarning }: OpenOptions,
 ): Promise<void> {
   const observe = () => newSession(url, COMMAND);
   const session = await newSession(url, MIGRATIONS, async (each) => {
     if (purpose !== 'read') await expectNoHazard(each);
     const update = mayMigrate(purpose);
-    const migrated = await migrate(each, {
-      create,
-      update,
-      observe,
-      onWaiting,
-    });
+    const migrated = await migrate(each, { create, update, observe, onWaiting });
     if (migrated !== undefined) onMigrated?.(migrated.from, migrated.to);
     const others = migrated?.from === 0 ? await otherSchemas(each) : undefined;
     if (others !== undefined) onWarning?.({ source: 'search_path', message: others });
-    if (mayMigrate(purpose)) {
+    if (update) {
       expectNothingMissing(schemaDifferences('postgresql', await describeSchema(each)));
     }
     await readStatus(each);

@@ -15,7 +15,6 @@ import {
   orderFromRow,
 } from '../tables/orders.ts';
 import { findPlacements } from '../tables/placements.ts';
-import type { Column } from '../tables/session.ts';
 import { expectNotMovedAway, readFreeIds, requireStoreRow } from '../tables/store-row.ts';
 import { arrayOf } from './database/arrays.ts';
 import { sqlState, WAS_CHANGED } from './database/errors.ts';
@@ -35,8 +34,6 @@ export async function orderEvents(session: Session, id: OrderId): Promise<OrderE
  */
 const MAX_OPTIMISTIC_ATTEMPTS = 2;
 
-type Outcomes = BatchOutcome[];
-
 /**
  * Carries out commands in two round trips: a read, and one statement that writes if nothing has changed since the
  * read. No lock is held while the node computes, so a node that stalls blocks no other.
@@ -44,29 +41,36 @@ type Outcomes = BatchOutcome[];
 export async function changeOrders(
   session: Session,
   commands: readonly BatchCommand[],
-): Promise<Outcomes> {
-  for (let attempt = 1; attempt <= MAX_OPTIMISTIC_ATTEMPTS; attempt += 1) {
+): Promise<BatchOutcome[]> {
+  const outcomes = await unlessChanged(MAX_OPTIMISTIC_ATTEMPTS, async () => {
     const { batch, outcomesAt, isSynchronous } = await workOut(session, commands);
     // What a limited key has cancelled or placed is counted under the lock, and commands that can be repeated are recorded under it.
-    if (batch.taken().length > 0) break;
-    if (batch.bulkRequests.length + batch.found.length > 0) break;
+    if (batch.taken().length + batch.bulkRequests.length + batch.found.length > 0) return undefined;
+    const revision = await writeBatch(session, batch);
+    // The outcomes may depend on commits that the standby does not have: of a session that was ended while it waited for the standby.
+    if (revision === 0n && isSynchronous) await waitForStandby(session);
+    return outcomesAt(revision);
+  });
+  return outcomes ?? inTransaction(session, () => changeLockedOrders(session, commands));
+}
+
+/** Repeats `attempt`, `most` times at most, if a precondition checked in its SQL no longer held: then it has written nothing. Undefined in the end. */
+async function unlessChanged<T>(most: number, attempt: () => Promise<T>): Promise<T | undefined> {
+  for (let attempts = 0; attempts < most; attempts += 1) {
     try {
-      const revision = await writeBatch(session, batch);
-      // The outcomes may depend on commits that the standby does not have: of a session that was ended while it waited for the standby.
-      if (revision === 0n && isSynchronous) await waitForStandby(session);
-      return outcomesAt(revision);
+      return await attempt();
     } catch (error) {
-      if (!isGuardError(error)) throw error;
+      if (sqlState(error) !== WAS_CHANGED) throw error;
     }
   }
-  return inTransaction(session, () => changeLockedOrders(session, commands));
+  return undefined;
 }
 
 /** Carries out commands inside a transaction that excludes all other writers. */
 export async function changeLockedOrders(
   session: Session,
   commands: readonly BatchCommand[],
-): Promise<Outcomes> {
+): Promise<BatchOutcome[]> {
   const { batch, outcomesAt } = await workOut(session, commands);
   return outcomesAt(await writeBatch(session, batch));
 }
@@ -117,68 +121,43 @@ type ImportOrders = CommandOf<'importOrders'>;
  */
 export async function importOrders(
   session: Session,
-  command: ImportOrders,
-): Promise<OutcomeOf<ImportOrders>> {
-  for (let attempt = 1; attempt <= MAX_IMPORT_ATTEMPTS; attempt += 1) {
-    try {
-      return await tryToImportOrders(session, command);
-    } catch (error) {
-      if (!isGuardError(error)) throw error;
-    }
-  }
-  throw new StoreUnavailable('other imports kept taking the next ids', 'locked');
-}
-
-/** @throws StoreUnavailable, for which `isGuardError` is true if the store has changed since it was read */
-async function tryToImportOrders(
-  session: Session,
   { source, run, orders, auditId }: ImportOrders,
 ): Promise<OutcomeOf<ImportOrders>> {
   const ids = orders.flatMap(({ id }) => id ?? []);
-  const [isLatest, freeIds, known] = await Promise.all([
-    isLatestRun(session, { source, run }),
-    readFreeIds(session),
-    readKnown(session, ids),
-  ]);
-  expectNotMovedAway(known.movedTo);
-  if (!isLatest) return { refusal: 'out_of_turn' };
-  const batch = new Batch({ orders: known.orders, freeIds });
-  const outcome = batch.insertAll(orders);
-  if (outcome.refusal !== undefined) return outcome;
-  const claim = [source, run, freeIds.highest, orders.length];
-  if (batch.changed.size === 0) await session.write(SQL.claim, claim);
-  else {
-    const values = [...changeValues(batch), ...claim, auditId];
-    const [row] = await session.writeReturning(SQL.claimAndWrite, values);
-    if (row !== undefined) session.written = acknowledgementFrom(row);
-  }
-  return outcome;
+  const outcome = await unlessChanged(MAX_IMPORT_ATTEMPTS, async () => {
+    const [isLatest, freeIds, known] = await Promise.all([
+      isLatestRun(session, { source, run }),
+      readFreeIds(session),
+      readKnown(session, ids),
+    ]);
+    expectNotMovedAway(known.movedTo);
+    if (!isLatest) return { refusal: 'out_of_turn' } as const;
+    const batch = new Batch({ orders: known.orders, freeIds });
+    const placed = batch.insertAll(orders);
+    if (placed.refusal !== undefined) return placed;
+    const claim = [source, run, freeIds.highest, orders.length];
+    if (batch.changed.size === 0) await session.write(SQL.claim, claim);
+    else {
+      const values = [...changeValues(batch), ...claim, auditId];
+      const [row] = await session.writeReturning(SQL.claimAndWrite, values);
+      if (row !== undefined) session.written = acknowledgementFrom(row);
+    }
+    return placed;
+  });
+  if (outcome !== undefined) return outcome;
+  throw new StoreUnavailable('other imports kept taking the next ids', 'locked');
 }
 
-/** Returns whether a statement failed because a precondition checked in its SQL no longer held. */
-function isGuardError(error: unknown): boolean {
-  return sqlState(error) === WAS_CHANGED;
-}
-
-/** Orders as read. */
-interface KnownOrders {
-  readonly orders: readonly KnownOrder[];
-  /** Label of the database that the store was moved to, or null. */
-  readonly movedTo: Column | undefined;
-  /** Whether commits wait for a standby. */
-  readonly isSynchronous: boolean;
-}
-
-async function readKnown(session: Session, ids: readonly OrderId[]): Promise<KnownOrders> {
+/** Returns those of the orders that exist, where the store was moved to, or null, and whether commits wait for a standby. */
+async function readKnown(session: Session, ids: readonly OrderId[]) {
   const rows = await session.query(SQL.read, [arrayOf(ids)]);
   const [movedTo, isSynchronous, onStandby] = requireStoreRow(rows[0]).slice(ORDER_WIDTH + 1);
   expectOnPrimary(onStandby);
   // If none of the orders exists, the LEFT JOIN returns one row without an order.
   const found = rows.filter(([id]) => id !== null);
-  const orders = found.map((row) => ({
-    order: orderFromRow(row),
-    revision: row[ORDER_WIDTH] as bigint,
-  }));
+  const orders = found.map(
+    (row): KnownOrder => ({ order: orderFromRow(row), revision: row[ORDER_WIDTH] as bigint }),
+  );
   return { orders, movedTo, isSynchronous: isSynchronous === 1n };
 }
 

@@ -13,7 +13,6 @@ import {
 import {
   countsOf,
   hasUndatedLast,
-  MAX_ROWS_COUNTED,
   MAX_ROWS_READ,
   type OrderCounts,
   type OrderPage,
@@ -24,8 +23,8 @@ import {
 } from '../pages.ts';
 import { type MovedOption, StoreUnavailable } from '../store.ts';
 import { HEADS_NOT_COMPUTED } from '../tables/heads.ts';
-import { IS_LAST_EVENT, ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
-import type { Row, Value } from '../tables/session.ts';
+import { IS_LAST_EVENT, ORDER_COLUMNS, RECORD_WIDTH, recordFromRow } from '../tables/orders.ts';
+import type { Value } from '../tables/session.ts';
 import { expectNotMovedAway, readStatus, requireStoreRow } from '../tables/store-row.ts';
 import { arrayOf } from './database/arrays.ts';
 import type { Session } from './database/session.ts';
@@ -82,7 +81,7 @@ export async function countMatching(session: Session, filter: OrderFilter): Prom
     return { orders: countsOf(filter, orders), isExact: true, position: { revision, head } };
   }
   const place = placeValues(sort, undefined);
-  const values = [MAX_ROWS_COUNTED + 1, null, ...place, ...filterValues(filter)];
+  const values = [MAX_ROWS_READ + 1, null, ...place, ...filterValues(filter)];
   const [row] = await session.query(countStatement(filter, sort), values);
   const [looked, pending, shipped, cancelled, ...position] = requireStoreRow(row);
   return {
@@ -91,7 +90,7 @@ export async function countMatching(session: Session, filter: OrderFilter): Prom
       shipped: shipped as bigint,
       cancelled: cancelled as bigint,
     },
-    isExact: Number(looked) <= MAX_ROWS_COUNTED,
+    isExact: Number(looked) <= MAX_ROWS_READ,
     position: positionFromRow(position),
   };
 }
@@ -105,19 +104,6 @@ const UPDATED_AT =
 const RECORD_COLUMNS = `${ORDER_COLUMNS}, revision,
   ${UPDATED_AT},
   ${PLACED_AT}`;
-
-/** Number of RECORD_COLUMNS. */
-const RECORD_WIDTH = ORDER_WIDTH + 3;
-
-function recordFromRow(row: Row): OrderRecord {
-  const [revision, updatedAt, placedAt] = row.slice(ORDER_WIDTH);
-  return {
-    ...orderFromRow(row),
-    revision: revision as bigint,
-    updatedAt: Number(updatedAt),
-    placedAt: Number(placedAt),
-  };
-}
 
 /** In one statement with the guard, so in one snapshot. */
 const ORDERS = `SELECT found.*, store.moved_to, ${ON_STANDBY} FROM store
@@ -200,37 +186,23 @@ const COLUMNS: Readonly<Record<Field, string>> = {
   ...{ placedAt: PLACED_AT, updatedAt: UPDATED_AT },
 };
 
-/**
- * Returns a query for the rows that a page or a count reads, with the columns of their places, key_0 and so on. They follow the place, if there is
- * one.
- */
+/** Returns a query for the rows that a page or a count reads, with the columns of their places, key_0 and so on. */
 function rowsRead(query: Omit<PageQuery, 'limit'>): string {
-  const { after } = query;
-  const isContinued = after !== undefined;
-  if (!hasUndatedLast(query)) return segment(query, { isContinued });
+  if (!hasUndatedLast(query)) return segment(query);
   const isUndated = `${SHIP_DATE} = ${UNDATED}`;
-  if (after?.sortKey[0] === UNDATED) return segment(query, { isContinued, condition: isUndated });
-  const dated = segment(query, { isContinued, condition: `${SHIP_DATE} < ${UNDATED}` });
-  const undated = segment(query, {
-    isContinued: false,
-    condition: isUndated,
-    limit: 'greatest($1 - (SELECT count(*) FROM dated), 0)',
-  });
+  if (query.after?.sortKey[0] === UNDATED) return segment(query, isUndated);
+  const dated = segment(query, `${SHIP_DATE} < ${UNDATED}`);
+  const rest = 'greatest($1 - (SELECT count(*) FROM dated), 0)';
+  const undated = segment({ ...query, after: undefined }, isUndated, rest);
   return `WITH dated AS MATERIALIZED (${dated}), undated AS MATERIALIZED (${undated})
     SELECT * FROM dated UNION ALL SELECT * FROM undated`;
 }
 
-/** Which rows of a walk are read. */
-interface Segment {
-  /** Whether it begins after the place. */
-  readonly isContinued: boolean;
-  readonly condition?: string;
-  readonly limit?: string;
-}
-
+/** The rows of a walk that meet a condition. They follow the place, if there is one. */
 function segment(
-  { filter, sort = 'id', isDescending }: Omit<PageQuery, 'limit'>,
-  { isContinued, condition = 'true', limit = '$1' }: Segment,
+  { filter, sort = 'id', isDescending, after }: Omit<PageQuery, 'limit'>,
+  condition = 'true',
+  limit = '$1',
 ): string {
   const { range } = dividedFilter(filter, sort);
   const { from, columns, place, further } = WALKS[sort];
@@ -239,7 +211,7 @@ function segment(
   const isDated = sort === 'shipDate' && range.length > 0;
   const conditions = [
     condition,
-    ...(isContinued ? [`(${columns.join()}) ${isDescending ? '<' : '>'} (${place.join()})`] : []),
+    ...(after ? [`(${columns.join()}) ${isDescending ? '<' : '>'} (${place.join()})`] : []),
     ...(isDated ? [`${first} < ${UNDATED}`] : []),
     ...range.map((each) => {
       const column = sort === 'id' ? COLUMNS[each.field] : first;

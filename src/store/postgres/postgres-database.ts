@@ -21,12 +21,8 @@ export function postgresDatabase(url: string) {
     file: undefined,
     certificates: () => filesIn(url),
     exists: async () => {
-      const session = await newSession(url, COMMAND);
-      try {
-        return await hasSchema(session);
-      } finally {
-        session.destroy();
-      }
+      using session = await newSession(url, COMMAND);
+      return await hasSchema(session);
     },
     open: (options: OpenOptions) => openPostgres(url, options),
     check: (options?: StoreCheck) => checkPostgres(url, options),

@@ -14,7 +14,7 @@ import type { Session } from './database/session.ts';
  * Writes the changes of a batch, if there are any, in one statement. It locks the row of the table store first, which serializes the writers of
  * all nodes.
  * @returns the revision of the changes, 0 without changes
- * @throws StoreUnavailable; `isGuardError` is true for it if the orders have changed since the batch was decided
+ * @throws StoreUnavailable, with the code WAS_CHANGED if the orders have changed since the batch was decided
  */
 export async function writeBatch(session: Session, batch: Batch): Promise<bigint> {
   await recordPlacements(session, batch.found, batch.now);

@@ -10,46 +10,27 @@ import type { Session } from './database/session.ts';
 import { inTransaction, waitForStandby } from './database/transaction.ts';
 import { changeLockedOrders, changeOrders, importOrders } from './orders.ts';
 
-/** The write half of the PostgreSQL engine. */
-export class Writer {
-  readonly #connection: Connection;
-  readonly #mutex = new Mutex();
-  readonly #origin: Origin;
+/** Returns the write half of the PostgreSQL engine: see Store.apply. Calls are serialized, since a connection has one transaction at a time. */
+export function writerOn(connection: Connection, origin: Origin) {
+  const mutex = new Mutex();
   /** The session for which `waitForStandby` has succeeded. */
-  #confirmed: Session | undefined;
-
-  constructor(connection: Connection, origin: Origin) {
-    this.#connection = connection;
-    this.#origin = origin;
-  }
-
-  /** See Store.apply. Calls are serialized, since a connection has one transaction at a time. */
-  apply(commands: readonly StoreCommand[]): Promise<OutcomeOf<StoreCommand>[]> {
-    return this.#mutex.run(async () => {
-      const session = await this.#session();
+  let confirmed: Session | undefined;
+  return (commands: readonly StoreCommand[]): Promise<OutcomeOf<StoreCommand>[]> =>
+    mutex.run(async () => {
+      const session = await connection.session();
+      session.highestGiven = origin.highestGiven;
+      // After a restart, and after the end of a session that waited for a standby, a primary also shows commits that no standby has: a repeated
+      // cancel would be answered as one that took effect before. So a commit in the session succeeds first.
+      if (session !== confirmed) await waitForStandby(session);
+      confirmed = session;
       const outcomes = await applyCommands(session, commands);
       for (const outcome of outcomes) {
-        if (isPlaced(outcome)) this.#origin.gave(outcome.id);
+        if (isPlaced(outcome)) origin.gave(outcome.id);
       }
       // The next session compares what was acknowledged.
-      if (!this.#origin.acknowledge(session.written)) session.destroy();
+      if (!origin.acknowledge(session.written)) session.destroy();
       return outcomes;
     });
-  }
-
-  /**
-   * Returns the session once a commit in it has succeeded. After a restart, and after the end of a session that waited for a
-   * standby, a primary also shows commits that no standby has: a repeated cancel would be answered as one that took effect before.
-   */
-  async #session(): Promise<Session> {
-    const session = await this.#connection.session();
-    session.highestGiven = this.#origin.highestGiven;
-    if (session !== this.#confirmed) {
-      await waitForStandby(session);
-      this.#confirmed = session;
-    }
-    return session;
-  }
 }
 
 function isPlaced(

@@ -9,9 +9,9 @@ import {
   type ActivityQuery,
   countedPosition,
   endOf,
-  MAX_EVENTS_COUNTED,
   startOf,
 } from '../activity.ts';
+import { MAX_ROWS_READ } from '../pages.ts';
 import { keyNames } from '../tables/keys.ts';
 import { type Row, text } from '../tables/session.ts';
 import type { Session } from './database/session.ts';
@@ -35,7 +35,7 @@ export async function countActivity(
   const { now, start } = begin;
   const count = new ActivityCount(query);
   let next: ActivityPlace | undefined = start;
-  for (let counted = 0; next !== undefined && counted < MAX_EVENTS_COUNTED; ) {
+  for (let counted = 0; next !== undefined && counted < MAX_ROWS_READ; ) {
     const from: ActivityPlace = next;
     const range = { from, to: endOf(query), upTo: start.upTo, now };
     next = await turns.run(() => countOn(session, count, range));

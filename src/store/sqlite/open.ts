@@ -134,7 +134,7 @@ function storeOf(
       return read();
     });
   const history: History = {
-    scan: (visit, range) => guarded(() => scanOrders(openSession, visit, range)),
+    scan: (visit, at) => guarded(() => scanOrders(openSession, visit, at)),
     revisionAt: (time) => guarded(() => readRevisionAt(session, time)),
     imports: () => guarded(() => readImports(session)),
     importProgress: (source) => guarded(() => importProgress(session, source)),

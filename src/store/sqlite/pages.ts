@@ -3,7 +3,6 @@ import type { OrderId, OrderRecord, OrderStatus } from '../../domain/order.ts';
 import { narrowestSort, type OrderFilter } from '../order-filter.ts';
 import {
   countsOf,
-  MAX_ROWS_COUNTED,
   MAX_ROWS_READ,
   type OrderCounts,
   type OrderPage,
@@ -12,7 +11,7 @@ import {
   placeOf,
 } from '../pages.ts';
 import type { MovedOption } from '../store.ts';
-import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
+import { ORDER_COLUMNS, RECORD_WIDTH, recordFromRow } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
 import { readStatus, requireStoreRow } from '../tables/store-row.ts';
 import { jsonArray, type Session } from './database/session.ts';
@@ -45,7 +44,7 @@ export class Pages {
   /** See Store.orders. */
   orders(ids: readonly OrderId[], options?: MovedOption): OrderRecord[] {
     const rows = this.#session.query(ORDERS, [jsonArray(ids)]);
-    expectUsable(requireStoreRow(rows[0]).slice(ORDER_WIDTH + 3), options);
+    expectUsable(requireStoreRow(rows[0]).slice(RECORD_WIDTH), options);
     // If none of the orders exists, the LEFT JOIN returns one row without an order.
     return rows.filter(([id]) => id !== null).map(recordFromRow);
   }
@@ -89,7 +88,7 @@ export class Pages {
       do {
         after = await this.#turns.run(() => countPart(session, walk, after, orders));
         looked += walk.rowsPerTurn;
-      } while (after !== undefined && looked < MAX_ROWS_COUNTED);
+      } while (after !== undefined && looked < MAX_ROWS_READ);
       const isExact = after === undefined || !isMore(session, walk, after);
       return { orders, isExact, position };
     } finally {
@@ -139,19 +138,9 @@ function countPart(
   return last;
 }
 
-/** The columns expected by `recordFromRow`. The events of one revision all have the same time. */
+/** See `recordFromRow`. The events of one revision all have the same time. */
 const RECORD_COLUMNS = `${ORDER_COLUMNS}, orders.revision, ${UPDATED_AT}, ${PLACED_BEFORE_LAST}`;
 
 /** In one statement with the guards, so in one snapshot. */
 const ORDERS = `SELECT ${RECORD_COLUMNS}, ${GUARD_COLUMNS} FROM store
   LEFT JOIN (json_each(?) AS asked CROSS JOIN orders ON orders.id = asked.value) ON true`;
-
-function recordFromRow(row: Row): OrderRecord {
-  const [revision, updatedAt, placedAt] = row.slice(ORDER_WIDTH);
-  return {
-    ...orderFromRow(row),
-    revision: revision as bigint,
-    updatedAt: Number(updatedAt),
-    placedAt: Number(placedAt ?? updatedAt),
-  };
-}

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { INT64_MAX, INT64_MIN, type Order, type OrderId } from '../../domain/order.ts';
-import type { ScanRange, ScanVisit } from '../history.ts';
+import type { ScanVisit } from '../history.ts';
 import { ORDER_COLUMNS, orderBeforeFromRow, orderFromRow } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
 import type { Session } from './database/session.ts';
@@ -14,7 +14,7 @@ const MAX_SHARE_MS = 20;
 export async function scanOrders(
   openSession: () => Session,
   visit: ScanVisit,
-  { at }: ScanRange = {},
+  at?: bigint,
 ): Promise<void> {
   const session = openSession();
   try {

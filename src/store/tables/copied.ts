@@ -175,7 +175,7 @@ export const TABLES: readonly Table[] = [
 export const ROWS_AT_A_TIME = 5_000;
 
 /** A store to copy from: one snapshot, held until it is closed. */
-export interface Source {
+export interface Source extends AsyncDisposable {
   readonly status: StoreStatus;
   /** Whether it is a backup that has not been used as a store since it was made. */
   readonly isBackup: boolean;
@@ -184,21 +184,19 @@ export interface Source {
   count(table: Table): Promise<number>;
   /** Returns all rows of a table in batches. */
   rows(table: Table): AsyncIterable<readonly Row[]>;
-  close(): Promise<void>;
 }
 
 /** The ids of a store that was moved. They can differ from the snapshot's, since opening the store can make them leap. */
 export type MovedIds = Pick<StoreStatus, 'reservedId' | 'freeIds'>;
 
 /** A database to copy into. It is no store until it is complete. */
-export interface Target {
+export interface Target extends AsyncDisposable {
   insert(table: Table, rows: readonly Row[]): Promise<void>;
   rows(table: Table): AsyncIterable<readonly Row[]>;
   /** Returns the row of `countsSql`. */
   counts(): Promise<readonly bigint[]>;
   /** Turns the database, durably, into the store described by `status`. @param action recorded in it */
   complete(status: StoreStatus, action: Action | undefined): Promise<void>;
-  close(): Promise<void>;
 }
 
 /** Message for the operator if a store was reactivated while it was copied. */

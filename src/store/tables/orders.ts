@@ -2,7 +2,7 @@ import { STATUS_WITH } from '../../../protocol/history.ts';
 import type { ReferenceName } from '../../domain/batch.ts';
 import { type LaterEvent, orderAfter } from '../../domain/change.ts';
 import type { OrderEventType } from '../../domain/lifecycle.ts';
-import type { Order, OrderStatus } from '../../domain/order.ts';
+import type { Order, OrderRecord, OrderStatus } from '../../domain/order.ts';
 import type { KnownReference } from '../../domain/placement.ts';
 import type { OrderEvent } from '../store.ts';
 import {
@@ -43,6 +43,20 @@ export function orderFromRow(row: Row): Order {
     // What was added by hand is not proven by the history, and is not shown.
     reason: status === STATUS_WITH.reason ? text(reason) : undefined,
     trackingNumber: status === STATUS_WITH.trackingNumber ? text(trackingNumber) : undefined,
+  };
+}
+
+/** Number of the columns of `recordFromRow`. */
+export const RECORD_WIDTH = ORDER_WIDTH + 3;
+
+/** Reads ORDER_COLUMNS, the revision, and the times of the latest change and of the placement; the latter may be NULL if they are the same. */
+export function recordFromRow(row: Row): OrderRecord {
+  const [revision, updatedAt, placedAt] = row.slice(ORDER_WIDTH);
+  return {
+    ...orderFromRow(row),
+    revision: revision as bigint,
+    updatedAt: Number(updatedAt),
+    placedAt: Number(placedAt ?? updatedAt),
   };
 }
 

@@ -6,19 +6,6 @@ import { StoreNotUsable } from '../../store.ts';
 const SCHEME = /^postgres(?:ql)?:\/\//;
 /** Credentials, comma-separated hosts, and the rest of a URL. */
 const PARTS = /^(postgres(?:ql)?:\/\/(?:[^/?#]*@)?)([^/?#@]*)(.*)$/;
-/** Parameters that the driver or this program evaluates; others are refused because they would have no effect. */
-const PARAMETERS = [
-  'sslmode',
-  'sslrootcert',
-  'sslcert',
-  'sslkey',
-  'host',
-  'port',
-  'user',
-  'password',
-  'options',
-  'application_name',
-];
 const SSL_MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
 /** Variables of PostgreSQL's clients that apply to URLs without the parameter; the driver would give them another meaning. */
 const TLS_FILES = {
@@ -26,6 +13,11 @@ const TLS_FILES = {
   sslcert: 'PGSSLCERT',
   sslkey: 'PGSSLKEY',
 } as const;
+/** Parameters that the driver or this program evaluates; others are refused because they would have no effect. */
+const PARAMETERS = [
+  ...['sslmode', ...Object.keys(TLS_FILES), 'host', 'port'],
+  ...['user', 'password', 'options', 'application_name'],
+];
 /** Values of PGSSLMODE with another name here: libpq's allow begins without TLS, and the driver's no-verify trusts any certificate. */
 const SSL_MODES_OF_VARIABLE: Readonly<Record<string, string>> = {
   allow: 'disable',
@@ -181,7 +173,7 @@ function withTlsVariables(url: string): URL {
 /** Returns the certificates and keys that a URL names. */
 export function filesIn(url: string): string[] {
   const { searchParams } = withTlsVariables(hostUrls(url)[0]!);
-  return ['sslrootcert', 'sslcert', 'sslkey'].flatMap((name) => searchParams.get(name) ?? []);
+  return Object.keys(TLS_FILES).flatMap((name) => searchParams.get(name) ?? []);
 }
 
 /** Returns the URL without user and password, for comparing databases. */

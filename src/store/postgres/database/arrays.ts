@@ -9,10 +9,7 @@ export function arrayOf(
 
 /** Formats an array literal of bytea; undefined becomes NULL. */
 export function byteaArray(values: readonly (Uint8Array | undefined)[]): string {
-  const elements = values.map((value) =>
-    value === undefined ? 'NULL' : `"\\\\x${Buffer.from(value).toString('hex')}"`,
-  );
-  return `{${elements.join(',')}}`;
+  return textArray(values.map((value) => value && `\\x${Buffer.from(value).toString('hex')}`));
 }
 
 /** Formats an array literal of arbitrary text; undefined becomes NULL. */

@@ -5,39 +5,33 @@ import type { Session } from './session.ts';
 /** How often the sessions that block a migration are queried. */
 const POLL_INTERVAL_MS = 300;
 
-/**
- * Describes the sessions that the session of process `pid` waits for.
- * https://www.postgresql.org/docs/current/functions-info.html (pg_blocking_pids)
- */
-async function blockersOf(session: Session, pid: bigint): Promise<string[]> {
-  return (await session.query(BLOCKING, [pid])).map(described);
-}
-
 /** Describes the sessions in a transaction that hold a lock on one of these tables. */
 export async function holdersOf(session: Session, tables: readonly string[]): Promise<string[]> {
   return (await session.query(HOLDING, [`{${tables.join()}}`])).map(described);
 }
 
 /**
- * Calls `onBlocked` with the sessions that process `pid` waits for, whenever they change, until the returned function is called.
+ * Calls `onBlocked` with the sessions that process `pid` waits for, whenever they change, until what is returned is disposed of.
  * @param session another session; destroyed at the end
  */
 export function watchBlockers(
   session: Session,
   pid: bigint,
   onBlocked: (blockers: readonly string[]) => void,
-): () => void {
+): Disposable {
   let known = '';
   const timer = setInterval(async () => {
     // If this query fails, the migration goes on.
-    const blockers = await blockersOf(session, pid).catch(() => []);
-    const pids = blockers.map((each) => each.replace(/,.*/, '')).join();
-    if (blockers.length > 0 && pids !== known) onBlocked(blockers);
+    const blockers = await session.query(BLOCKING, [pid]).catch(() => []);
+    const pids = blockers.map(([each]) => each).join();
+    if (blockers.length > 0 && pids !== known) onBlocked(blockers.map(described));
     if (blockers.length > 0) known = pids;
   }, POLL_INTERVAL_MS);
-  return () => {
-    clearInterval(timer);
-    session.destroy();
+  return {
+    [Symbol.dispose]: () => {
+      clearInterval(timer);
+      session.destroy();
+    },
   };
 }
 
@@ -53,6 +47,7 @@ function described([pid, application, role, seconds]: Row): string {
 const COLUMNS = `activity.pid, application_name, usename,
   round(extract(epoch FROM clock_timestamp() - xact_start))::bigint`;
 
+/** https://www.postgresql.org/docs/current/functions-info.html (pg_blocking_pids) */
 const BLOCKING = `SELECT ${COLUMNS} FROM pg_stat_activity AS activity
     WHERE activity.pid = ANY (pg_blocking_pids($1::int)) ORDER BY xact_start`;
 
@@ -64,13 +59,6 @@ const HOLDING = `SELECT ${COLUMNS} FROM pg_stat_activity AS activity
 
 /** Old snapshots that are named; there can be any number. */
 const MAX_NAMED = 5;
-
-/** Returns how many transactions the oldest snapshot of each kind of holder holds back; 0 without one. */
-async function readHeldBack(session: Session): Promise<NonNullable<StoreSizes['heldBack']>> {
-  const held = new Map((await session.query(LARGEST)) as [string, bigint][]);
-  const [sessions, prepared, slots] = SNAPSHOT_HOLDERS.map((kind) => Number(held.get(kind) ?? 0));
-  return { session: sessions!, prepared_transaction: prepared!, replication_slot: slots! };
-}
 
 /** Describes the snapshots that hold back more than MAX_HELD_BACK transactions, the oldest first. */
 export async function oldSnapshots(session: Session): Promise<string[]> {
@@ -94,8 +82,6 @@ const HELD = `SELECT 'session' AS kind, age(coalesce(backend_xmin, backend_xid))
   UNION ALL
   SELECT 'replication_slot', age(xmin), concat('replication slot ', slot_name) FROM pg_replication_slots`;
 
-const LARGEST = `SELECT kind, max(transactions) FROM (${HELD}) AS held GROUP BY kind`;
-
 const NAMED = `SELECT name, transactions FROM (${HELD}) AS held WHERE transactions > $1
   ORDER BY transactions DESC LIMIT $2`;
 
@@ -103,12 +89,16 @@ const NAMED = `SELECT name, transactions FROM (${HELD}) AS held WHERE transactio
 export const OLDEST_TRANSACTION_AGE =
   '(SELECT max(greatest(age(datfrozenxid), mxid_age(datminmxid))) FROM pg_database)';
 
-const SIZES = `SELECT pg_database_size(current_database()), ${OLDEST_TRANSACTION_AGE}`;
+/** With how many transactions the oldest snapshot of each kind of holder holds back; NULL without one. */
+const SIZES = `SELECT pg_database_size(current_database()), ${OLDEST_TRANSACTION_AGE},
+    ${SNAPSHOT_HOLDERS.map((kind) => `max(transactions) FILTER (WHERE kind = '${kind}')`).join()}
+  FROM (${HELD}) AS held`;
 
 /** Returns the size of the database, the holders of old snapshots, and what else is measured of the server. The sizes of log and disk are unknown here. */
 export async function readSizes(session: Session): Promise<StoreSizes> {
-  const [[row], heldBack] = await Promise.all([session.query(SIZES), readHeldBack(session)]);
-  const [database, oldestTransactionAge] = row!.map(Number);
-  const { timeline } = session.server!;
-  return { database: database!, heldBack, oldestTransactionAge: oldestTransactionAge!, timeline };
+  const [row] = await session.query(SIZES);
+  const [database = 0, oldestTransactionAge = 0, ...held] = row!.map(Number);
+  const [inSessions = 0, prepared = 0, slots = 0] = held;
+  const heldBack = { session: inSessions, prepared_transaction: prepared, replication_slot: slots };
+  return { database, heldBack, oldestTransactionAge, timeline: session.server!.timeline };
 }

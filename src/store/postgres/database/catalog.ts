@@ -3,12 +3,9 @@ import type { Session } from './session.ts';
 
 /** Returns the lines of `schemaDifferences` for the schema that has the table store. */
 export async function describeSchema(session: Session): Promise<string[]> {
-  const lines: string[] = [];
-  for (const text of [COLUMNS, INDEXES, CHECKS, RULES, TRIGGERS, FUNCTIONS, TABLES]) {
-    const rows = await session.query(text);
-    lines.push(...rows.map(([line]) => line as string));
-  }
-  return lines;
+  const statements = [COLUMNS, INDEXES, CHECKS, RULES, TRIGGERS, FUNCTIONS, TABLES];
+  const rows = await Promise.all(statements.map((each) => session.query(each)));
+  return rows.flat().map(([line]) => line as string);
 }
 
 const HERE = `(SELECT relnamespace FROM pg_class WHERE oid = to_regclass('store'))`;

@@ -16,14 +16,12 @@ const OTHERS_MS = 1_000;
 const RETRY_PAUSE_MS = 100;
 
 /** Callbacks for the sessions of a connection. */
-interface ConnectionListeners {
+interface ConnectionListeners extends Pick<OpenOptions, 'onConnection' | 'onWarning'> {
   /**
    * Called with every new session before it is used for anything else.
    * @param openAnother opens a further session at the same address
    */
   readonly welcome?: (session: Session, openAnother: () => Promise<Session>) => Promise<void>;
-  readonly onConnection?: OpenOptions['onConnection'];
-  readonly onWarning?: OpenOptions['onWarning'];
 }
 
 /**

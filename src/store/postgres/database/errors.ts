@@ -1,3 +1,4 @@
+import type { DatabaseError } from 'pg';
 import { type Fault, StoreUnavailable } from '../../store.ts';
 
 /** SQLSTATE codes, https://www.postgresql.org/docs/current/errcodes-appendix.html */
@@ -20,13 +21,6 @@ export function isOfFormerSchema(error: unknown): boolean {
   return (error as { routine?: string }).routine === 'RevalidateCachedQuery';
 }
 
-/** Returns the message of a driver error. An AggregateError of several attempts has no message of its own. */
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError) return messageOf(error.errors[0]);
-  const { message, code } = error as { message?: string; code?: string };
-  return message || code || String(error);
-}
-
 export const USE_NO_POOLER =
   'a pooler shares the connections to PostgreSQL among its clients, so settings, locks and commits of a session would be those of ' +
   'others: connect to PostgreSQL directly, or through a pooler in session mode';
@@ -44,15 +38,15 @@ const ADVICE: Readonly<Record<string, string>> = {
 
 /** Maps a driver error to StoreUnavailable. */
 export function unavailable(error: unknown): StoreUnavailable {
-  const message = messageOf(error);
-  const { code = '', routine = '' } = error as { code?: string; routine?: string };
+  // An AggregateError of several attempts has no message of its own.
+  const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
+  const { code = '', routine = '', message = '' } = first as Partial<DatabaseError>;
   const advice = ADVICE[code] ?? ADVICE[routine];
   const words = isPasswordMissing(message)
     ? 'it requires a password; set one in the URL, PGPASSWORD or PGPASSFILE'
-    : advice === undefined
-      ? message
-      : `${message}: ${advice}`;
-  return new StoreUnavailable(`PostgreSQL: ${words}`, faultOf(error, message), { cause: error });
+    : [message || code || String(first), ...(advice === undefined ? [] : [advice])].join(': ');
+  const fault = faultOf({ code, routine, message });
+  return new StoreUnavailable(`PostgreSQL: ${words}`, fault, { cause: error });
 }
 
 /** Recognizes the driver's errors for a missing password, whose wording suggests a bug in the program. */
@@ -77,13 +71,14 @@ const FAULTS: Readonly<Record<string, Fault>> = {
 /** A quota (EDQUOT) or a limit of the size of a file (EFBIG) has no code of its own: an internal error while a file grows. */
 const EXTENDING = /^md(?:zero)?extend/;
 
-function faultOf(error: unknown, message: string): Fault {
+function faultOf({
+  code,
+  routine,
+  message,
+}: Record<'code' | 'routine' | 'message', string>): Fault {
   // The driver's own messages have no code.
   if (/^Query read timeout/.test(message)) return 'slow';
   if (/^timeout expired|^Connection terminated|^Client /.test(message)) return 'unreachable';
-  const { code = '', routine = '' } = (
-    error instanceof AggregateError ? error.errors[0] : error
-  ) as { code?: string; routine?: string };
   if (code === 'XX000' && EXTENDING.test(routine)) return 'full';
   if (/^E[A-Z_]+$/.test(code)) return 'unreachable';
   return FAULTS[code] ?? FAULTS[code.slice(0, 3)] ?? FAULTS[code.slice(0, 2)] ?? 'failed';

@@ -1,8 +1,5 @@
-/** A lock that a migration takes on a table, by PostgreSQL's name, from strong to weak. */
-interface TableLock {
-  readonly table: string;
-  readonly mode: 'ACCESS EXCLUSIVE' | 'SHARE ROW EXCLUSIVE' | 'ROW EXCLUSIVE';
-}
+/** The locks that a migration takes on tables, by PostgreSQL's names, from strong to weak. */
+type LockMode = 'ACCESS EXCLUSIVE' | 'SHARE ROW EXCLUSIVE' | 'ROW EXCLUSIVE';
 
 /** An index on a table that exists before the migration: it is built concurrently, before the transaction. */
 export interface IndexPlan {
@@ -17,7 +14,7 @@ export interface MigrationPlan {
   /** The rest, for one transaction. */
   readonly transaction: string;
   /** The locks that the transaction takes on existing tables. */
-  readonly locks: readonly TableLock[];
+  readonly locks: readonly { readonly table: string; readonly mode: LockMode }[];
 }
 
 /** An index is one statement that begins a line, on columns, maybe with a collation, or functions of them, for all rows or some. */
@@ -25,7 +22,7 @@ const INDEX =
   /^CREATE (?:UNIQUE )?INDEX (\w+) ON (\w+) \((?:[\w, "]|\([\w, ]+\))+\)(?: WHERE [^;]+)?;$/gm;
 
 /** Statements that lock a table, each at the beginning of a line. */
-const LOCKING: readonly (readonly [RegExp, TableLock['mode']])[] = [
+const LOCKING: readonly (readonly [RegExp, LockMode])[] = [
   [/^(?:ALTER|DROP) TABLE (?:IF EXISTS )?(\w+)/gm, 'ACCESS EXCLUSIVE'],
   [/^LOCK TABLE (\w+) IN ACCESS EXCLUSIVE/gm, 'ACCESS EXCLUSIVE'],
   [/^LOCK TABLE (\w+) IN SHARE ROW EXCLUSIVE/gm, 'SHARE ROW EXCLUSIVE'],
@@ -42,12 +39,12 @@ export function planMigration(sql: string, hasTable: (name: string) => boolean):
     indexes.push({ name, table, sql: concurrently });
     return '';
   });
-  const locks = new Map<string, TableLock>();
+  const locks = new Map<string, LockMode>();
   for (const [pattern, mode] of LOCKING) {
     for (const [, table] of transaction.matchAll(pattern)) {
       // The strongest mode comes first.
-      if (hasTable(table!) && !locks.has(table!)) locks.set(table!, { table: table!, mode });
+      if (hasTable(table!) && !locks.has(table!)) locks.set(table!, mode);
     }
   }
-  return { indexes, transaction, locks: [...locks.values()] };
+  return { indexes, transaction, locks: Array.from(locks, ([table, mode]) => ({ table, mode })) };
 }

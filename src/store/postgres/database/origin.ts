@@ -94,7 +94,8 @@ export class Origin {
     const { system, timeline } = session.server!;
     const [row] = await session.query(TABLES);
     await recordOrigin(session, [system, row![0], timeline]);
-    await reserveAbove(session, this.highestGiven);
+    const end = leapAbove({ ...ALL_IDS, highest: this.highestGiven });
+    await session.write(SQL.reserveIds, [end, this.highestGiven]);
     const record = await findLoss(session, this.#acknowledged, serverName(session.server!));
     if (record === undefined) return;
     await inTransaction(session, () => recordLoss(session, record));
@@ -149,28 +150,16 @@ async function recordOrigin(
   parts: readonly (Column | number | undefined)[],
 ): Promise<void> {
   const [row] = await session.query('SELECT origin FROM store');
-  const before = text(row?.[0]) ?? '';
-  const { origin, isSame } = mergeOrigins(
-    before.split('/'),
-    parts.map((part) => String(part ?? '')),
-  );
-  if (origin === before) return;
-  // Unknown parts are filled in via '', so that the ids do not leap. Another node may have done so first.
-  if (isSame) await session.write(SQL.recordOrigin, ['', before]);
-  await session.write(SQL.recordOrigin, [origin, isSame ? '' : before]);
-}
-
-/** Takes over the parts that the role may not read. */
-function mergeOrigins(before: readonly string[], now: readonly string[]) {
+  const origin = text(row?.[0]) ?? '';
+  const before = origin.split('/');
+  const now = parts.map((part) => String(part ?? ''));
   const isSame = now.every((part, at) => part === '' || !before[at] || part === before[at]);
-  const origin = now.map((part, at) => part || (isSame && before[at]) || '').join('/');
-  return { isSame, origin };
-}
-
-/** Makes the ids leap above `given`, an id that was assigned to an order, if the store has lost that order. */
-async function reserveAbove(session: Session, given: OrderId): Promise<void> {
-  const end = leapAbove({ ...ALL_IDS, highest: given });
-  await session.write(SQL.reserveIds, [end, given]);
+  // Takes over the parts that the role may not read.
+  const merged = now.map((part, at) => part || (isSame && before[at]) || '').join('/');
+  if (merged === origin) return;
+  // Unknown parts are filled in via '', so that the ids do not leap. Another node may have done so first.
+  if (isSame) await session.write(SQL.recordOrigin, ['', origin]);
+  await session.write(SQL.recordOrigin, [merged, isSame ? '' : origin]);
 }
 
 /** The numbers change if the tables are made again, emptied and refilled, or in another database. */

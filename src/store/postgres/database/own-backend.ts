@@ -18,24 +18,21 @@ export async function expectOwnBackend(
   openAnother: () => Promise<Session>,
 ): Promise<void> {
   const own = await session.backendPid(WITHIN_MS);
-  const other = await openAnother().catch((error) => {
+  using other = await openAnother().catch((error) => {
     // Without a free connection on the server or for the role, the process ids that were read so far decide.
     if (session.announcedPid !== own) throw error;
+    return undefined;
   });
   if (other === undefined) return;
-  try {
-    const expectSame = async () => {
-      if ((await session.backendPid(WITHIN_MS)) !== own) throw new StoreNotUsable(USE_NO_POOLER);
-    };
-    for (let round = 0; round < ROUNDS; round += 1) {
-      await other.run('BEGIN');
-      if ((await other.backendPid(WITHIN_MS)) === own) throw new StoreNotUsable(USE_NO_POOLER);
-      await expectSame();
-      await other.run('COMMIT');
-      await expectSame();
-    }
-  } finally {
-    other.destroy();
+  const expectSame = async () => {
+    if ((await session.backendPid(WITHIN_MS)) !== own) throw new StoreNotUsable(USE_NO_POOLER);
+  };
+  for (let round = 0; round < ROUNDS; round += 1) {
+    await other.run('BEGIN');
+    if ((await other.backendPid(WITHIN_MS)) === own) throw new StoreNotUsable(USE_NO_POOLER);
+    await expectSame();
+    await other.run('COMMIT');
+    await expectSame();
   }
 }
 

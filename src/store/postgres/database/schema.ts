@@ -99,35 +99,26 @@ export async function migrate(
 }
 
 /**
- * Runs `work`, whose statements have no time limit, under the migration lock.
+ * Runs `work`, whose statements have no time limit, under the migration lock. Polls the lock: a statement that waits in the server has a
+ * snapshot, and CREATE INDEX CONCURRENTLY waits for the end of every snapshot.
  * @throws StoreUnavailable if another process holds the lock for MIGRATION_WAIT_MS
  */
 async function withMigrationLock(
   session: Session,
-  options: Pick<MigrateOptions, 'onWaiting'>,
+  { onWaiting }: Pick<MigrateOptions, 'onWaiting'>,
   work: () => Promise<void>,
 ): Promise<void> {
   await session.query(`SELECT set_config('statement_timeout', '0', false)`);
-  await takeMigrationLock(session, options);
-  await work();
-  await session.query(`SELECT pg_advisory_unlock(${MIGRATION_LOCK})`);
-}
-
-/** Polls the lock. A statement that waits in the server has a snapshot, and CREATE INDEX CONCURRENTLY waits for the end of every snapshot. */
-async function takeMigrationLock(
-  session: Session,
-  { onWaiting }: Pick<MigrateOptions, 'onWaiting'>,
-): Promise<void> {
+  const take = `SELECT pg_try_advisory_lock(${MIGRATION_LOCK})`;
   const until = performance.now() + MIGRATION_WAIT_MS;
-  for (let isWaiting = false; ; isWaiting = true) {
-    const text = `SELECT pg_try_advisory_lock(${MIGRATION_LOCK})`;
-    const [row] = await session.query(text);
-    if (row![0] === 1n) return;
+  for (let isFirst = true; (await session.query(take))[0]![0] !== 1n; isFirst = false) {
     const reason = 'another process is migrating the schema';
     if (performance.now() > until) throw new StoreUnavailable(reason, 'locked');
-    if (!isWaiting) onWaiting?.(reason);
+    if (isFirst) onWaiting?.(reason);
     await pause(LOCK_RETRY_MS);
   }
+  await work();
+  await session.query(`SELECT pg_advisory_unlock(${MIGRATION_LOCK})`);
 }
 
 async function runMigration(
@@ -142,17 +133,13 @@ async function runMigration(
   const mayWait = plan.indexes.length + plan.locks.length > 0;
   // If no further connection is available, the migration runs without reporting blockers.
   const observer = mayWait && (await options.observe?.().catch(() => undefined));
-  const stopWatching = observer ? watchBlockers(observer, pid as bigint, onBlocked) : () => {};
-  try {
-    for (const index of plan.indexes) {
-      await buildIndex(session, index).catch((error) => {
-        throw withAdvice(error, name);
-      });
-    }
-    await inOneTransaction(session, [{ name, sql: plan.transaction }]);
-  } finally {
-    stopWatching();
+  using _watching = observer ? watchBlockers(observer, pid as bigint, onBlocked) : undefined;
+  for (const index of plan.indexes) {
+    await buildIndex(session, index).catch((error) => {
+      throw withAdvice(error, name);
+    });
   }
+  await inOneTransaction(session, [{ name, sql: plan.transaction }]);
 }
 
 /** Builds an index without locking out writers. An index whose creation was interrupted is invalid, and is built again. */
@@ -166,27 +153,29 @@ async function buildIndex(session: Session, { name, sql }: IndexPlan): Promise<v
   await session.run(sql);
 }
 
-/** The text of a migration, or of the part that runs in a transaction. */
-interface MigrationText {
-  readonly name: string;
-  readonly sql: string;
-}
-
-function textOf(name: string): MigrationText {
+function textOf(name: string) {
   return { name, sql: asset(`${FOLDER}/${name}`) };
 }
 
 /** Runs migrations in one transaction, and retries until they get all of their locks in time. */
 async function inOneTransaction(
   session: Session,
-  migrations: readonly MigrationText[],
+  migrations: readonly { readonly name: string; readonly sql: string }[],
 ): Promise<void> {
   const until = performance.now() + MIGRATION_LIMIT_MS;
   await session.query(`SELECT set_config('lock_timeout', '${LOCK_WAIT_MS}', false)`);
   for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
     try {
       await session.run('BEGIN');
-      for (const migration of migrations) await runText(session, migration);
+      for (const { name, sql } of migrations) {
+        try {
+          await session.run(VERSIONS);
+          await session.run(sql);
+          await session.write('INSERT INTO store_orders_migrations VALUES ($1)', [name]);
+        } catch (error) {
+          throw withAdvice(error, name);
+        }
+      }
       await session.commit();
       return;
     } catch (error) {
@@ -194,16 +183,6 @@ async function inOneTransaction(
       await session.run('ROLLBACK');
     }
     await pause(pauseMs);
-  }
-}
-
-async function runText(session: Session, { name, sql }: MigrationText): Promise<void> {
-  try {
-    await session.run(VERSIONS);
-    await session.run(sql);
-    await session.write('INSERT INTO store_orders_migrations VALUES ($1)', [name]);
-  } catch (error) {
-    throw withAdvice(error, name);
   }
 }
 

@@ -139,7 +139,7 @@ export class Session implements TableSession {
   }
 
   async #setUp(limits: TimeLimits, withinMs: number, mayBeStandby: boolean): Promise<void> {
-    const { lock, statement, idleInTransaction, transaction } = limits;
+    const { lock, statement, idleInTransaction, transaction = 0 } = limits;
     const values = [lock, statement, idleInTransaction, transaction];
     const [{ rows }, timeline, system, ...readers] = await Promise.all([
       this.#send({ text: SET_UP, values: values.map(String), query_timeout: withinMs }),
@@ -283,6 +283,10 @@ export class Session implements TableSession {
       connection: { stream: { destroy(): void } };
     };
     connection.stream.destroy();
+  }
+
+  [Symbol.dispose](): void {
+    this.destroy();
   }
 }
 

@@ -24,56 +24,45 @@ import { BULK } from '../database/session-settings.ts';
  */
 export async function checkPostgres(url: string, options: StoreCheck = {}): Promise<Findings> {
   let schema: Findings['schema'] | undefined;
-  const session = await newSession(url, BULK, async (each) => {
+  using session = await newSession(url, BULK, async (each) => {
     schema = await expectSchema(each);
     await each.run(BEGIN_SNAPSHOT);
   });
-  try {
-    const [store] = await session.query(STORE);
-    const [identity, environment, movedTo, bytes, ...numbers] = requireStoreRow(store);
-    const [revision, pending, shipped, cancelled] = numbers as [bigint, bigint, bigint, bigint];
-    const isCurrent = schema!.has === schema!.knows;
-    const found = isCurrent ? await describeSchema(session) : [];
-    const differences = isCurrent ? schemaDifferences('postgresql', found) : [];
-    const foreign = isCurrent ? foreignObjects('postgresql', found) : [];
-    const counters = { revision, pending, shipped, cancelled };
-    const isSample = isSampled(counters, options);
-    const { orders, problems } = await countedRows(
-      session,
-      { schema: schema!, counters, isSample },
-      // If the rows cannot be counted, the cause is already listed as a difference.
-      () => differences.length > 0,
-    );
-    // to_jsonb writes bytes as \x and hexadecimal digits.
-    const head = text(bytes)?.slice('\\x'.length);
-    const heads =
-      !isCurrent || differences.length > 0
-        ? undefined
-        : await checkHeads(
-            session,
-            (after) => chainedRows(session, after),
-            head === undefined ? undefined : { revision, head },
-            options,
-          );
-    const audit = isCurrent && differences.length === 0 ? await checkAudit(session) : [];
-    return {
-      schema: schema!,
-      schemaDifferences: differences,
-      foreign,
-      audit,
-      identity: text(identity),
-      environment: text(environment) as Environment | undefined,
-      movedTo: text(movedTo),
-      isSample,
-      revision,
-      head,
-      heads,
-      orders,
-      problems,
-    };
-  } finally {
-    session.destroy();
-  }
+  const [store] = await session.query(STORE);
+  const [identity, environment, movedTo, bytes, ...numbers] = requireStoreRow(store);
+  const [revision, pending, shipped, cancelled] = numbers as [bigint, bigint, bigint, bigint];
+  const isCurrent = schema!.has === schema!.knows;
+  const found = isCurrent ? await describeSchema(session) : [];
+  const differences = isCurrent ? schemaDifferences('postgresql', found) : [];
+  const counters = { revision, pending, shipped, cancelled };
+  const isSample = isSampled(counters, options);
+  const { orders, problems } = await countedRows(
+    session,
+    { schema: schema!, counters, isSample },
+    // If the rows cannot be counted, the cause is already listed as a difference.
+    () => differences.length > 0,
+  );
+  // to_jsonb writes bytes as \x and hexadecimal digits.
+  const head = text(bytes)?.slice('\\x'.length);
+  const latest = head === undefined ? undefined : { revision, head };
+  const canRead = isCurrent && differences.length === 0;
+  return {
+    schema: schema!,
+    schemaDifferences: differences,
+    foreign: isCurrent ? foreignObjects('postgresql', found) : [],
+    identity: text(identity),
+    environment: text(environment) as Environment | undefined,
+    movedTo: text(movedTo),
+    isSample,
+    revision,
+    head,
+    heads: canRead
+      ? await checkHeads(session, (after) => chainedRows(session, after), latest, options)
+      : undefined,
+    audit: canRead ? await checkAudit(session) : [],
+    orders,
+    problems,
+  };
 }
 
 /** Through to_jsonb, since older schemas lack some of the columns. */

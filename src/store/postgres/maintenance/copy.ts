@@ -1,4 +1,3 @@
-import type { Action } from '../../audit.ts';
 import { foreignObjects } from '../../expected-schema.ts';
 import { StoreNotUsable, type StoreStatus } from '../../store.ts';
 import { recordAction } from '../../tables/audit.ts';
@@ -17,6 +16,7 @@ import { insertStoreRow, readStatus } from '../../tables/store-row.ts';
 import { arrayOf, byteaArray, textArray } from '../database/arrays.ts';
 import { describeSchema } from '../database/catalog.ts';
 import { newSession } from '../database/connection.ts';
+import { batchesOf } from '../database/cursor.ts';
 import { KNOWN_MIGRATIONS, migrate } from '../database/schema.ts';
 import { BEGIN_SNAPSHOT, type Session } from '../database/session.ts';
 import { BULK } from '../database/session-settings.ts';
@@ -48,7 +48,7 @@ export async function openPostgresSource(url: string): Promise<Source> {
       return Number(row![0]);
     },
     rows: (table) => rowsOf(session, table),
-    close: () => session.end(),
+    [Symbol.asyncDispose]: () => session.end(),
   };
 }
 
@@ -63,13 +63,26 @@ export async function openPostgresTarget(url: string): Promise<Target> {
   });
   return {
     insert: (table, rows) => insert(session, table, rows),
-    rows: (table) => inOneTransaction(session, rowsOf(session, table)),
+    // A cursor exists only until its transaction ends.
+    rows: async function* (table) {
+      await session.run('BEGIN');
+      yield* rowsOf(session, table);
+      await session.run('COMMIT');
+    },
     counts: async () => {
       const [row] = await session.query(countsSql(SCHEMA));
       return row as bigint[];
     },
-    complete: (status, action) => complete(session, status, action),
-    close: () => session.end(),
+    complete: async (status, action) => {
+      await session.run('BEGIN');
+      await insertStoreRow(session, status);
+      if (action !== undefined) await recordAction(session, action);
+      await session.commit();
+      const names = TABLES.map(({ name }) => name).join(', ');
+      // Updates the planner's statistics. Fails for a role that does not own the tables, which is harmless.
+      await session.run(`ANALYZE ${names}`).catch(() => {});
+    },
+    [Symbol.asyncDispose]: () => session.end(),
   };
 }
 
@@ -82,16 +95,12 @@ export async function whilePostgresMoved(
   label: string,
   complete: (ids: MovedIds) => Promise<void>,
 ): Promise<void> {
-  const session = await newSession(url, BULK);
-  try {
-    await session.run('BEGIN');
-    await session.query('SELECT FROM store FOR UPDATE');
-    const { movedTo, reservedId, freeIds } = await readStatus(session);
-    if (movedTo !== label) throw new StoreNotUsable(REACTIVATED);
-    await complete({ reservedId, freeIds });
-  } finally {
-    session.destroy();
-  }
+  using session = await newSession(url, BULK);
+  await session.run('BEGIN');
+  await session.query('SELECT FROM store FOR UPDATE');
+  const { movedTo, reservedId, freeIds } = await readStatus(session);
+  if (movedTo !== label) throw new StoreNotUsable(REACTIVATED);
+  await complete({ reservedId, freeIds });
 }
 
 /** Deletes the rows of an interrupted copy, and the row of the table store, without which no process can open it. */
@@ -110,26 +119,10 @@ async function empty(session: Session): Promise<void> {
   await session.commit();
 }
 
-/** Reads `rows` within a transaction; a cursor exists only until its transaction ends. */
-async function* inOneTransaction<T>(session: Session, rows: AsyncIterable<T>) {
-  await session.run('BEGIN');
-  yield* rows;
-  await session.run('COMMIT');
-}
-
-async function* rowsOf(session: Session, { name, columns, key }: Table) {
+function rowsOf(session: Session, { name, columns, key }: Table) {
   const order = key.map((each) => (columns[each] === 'text' ? `${each} COLLATE "C"` : each));
   const sql = `SELECT ${Object.keys(columns).join(', ')} FROM ${name} ORDER BY ${order.join(', ')}`;
-  await session.run(`DECLARE ${name}_found NO SCROLL CURSOR FOR ${sql}`);
-  const fetch = `FETCH ${ROWS_AT_A_TIME} FROM ${name}_found`;
-  for (let rows = await session.query(fetch); rows.length > 0; ) {
-    const next = session.query(fetch);
-    // Awaited below; the empty handler prevents an unhandled rejection until then.
-    next.catch(() => {});
-    yield rows;
-    rows = await next;
-  }
-  await session.run(`CLOSE ${name}_found`);
+  return batchesOf(session, { cursor: `${name}_found`, size: ROWS_AT_A_TIME }, sql);
 }
 
 async function insert(
@@ -148,18 +141,4 @@ async function insert(
   const sql = `INSERT INTO ${name} (${Object.keys(columns).join(', ')})
     SELECT * FROM unnest(${arrays.join(', ')})`;
   await session.write(sql, values);
-}
-
-async function complete(
-  session: Session,
-  status: StoreStatus,
-  action: Action | undefined,
-): Promise<void> {
-  await session.run('BEGIN');
-  await insertStoreRow(session, status);
-  if (action !== undefined) await recordAction(session, action);
-  await session.commit();
-  const names = TABLES.map(({ name }) => name).join(', ');
-  // Updates the planner's statistics. Fails for a role that does not own the tables, which is harmless.
-  await session.run(`ANALYZE ${names}`).catch(() => {});
 }

@@ -28,24 +28,19 @@ export async function diagnosePostgres(url: string): Promise<Finding[]> {
 }
 
 async function diagnosePrimary(url: string): Promise<Finding[]> {
-  let session: Session;
   try {
-    session = await newSession(url, COMMAND);
-  } catch (error) {
-    if (!(error instanceof StoreNotUsable || error instanceof StoreUnavailable)) throw error;
-    return [problem('database', error.message, 'see docs/postgresql.md')];
-  }
-  try {
-    const settings = await settingsOf(session);
+    using session = await newSession(url, COMMAND);
+    const [settings] = await session.query(SETTINGS);
+    const [version, now, oldestTransactionAge, fsync, fullPageWrites, ...free] = settings!;
     return [
-      await roundTrip(session, settings.version),
-      ...durabilityOf(settings),
+      await roundTrip(session, version as string),
+      ...durabilityOf({ fsync, full_page_writes: fullPageWrites }),
       await commitCost(session),
       await diskOf(session),
-      clockOf(settings.now),
-      connectionsOf(settings),
+      clockOf(Number(now)),
+      connectionsOf(free),
       await snapshotsOf(session),
-      transactionsOf(settings),
+      transactionsOf(Number(oldestTransactionAge)),
       ...(await rightsOf(session)),
       ...(await collationOf(session)),
       ...(await hazardsOf(session)).map(({ found, advice }) =>
@@ -55,37 +50,11 @@ async function diagnosePrimary(url: string): Promise<Finding[]> {
   } catch (error) {
     if (!(error instanceof StoreNotUsable || error instanceof StoreUnavailable)) throw error;
     return [problem('database', error.message, 'see docs/postgresql.md')];
-  } finally {
-    session.destroy();
   }
 }
 
-interface Settings {
-  readonly fsync: string;
-  readonly fullPageWrites: string;
-  readonly version: string;
-  /** Milliseconds since the epoch. */
-  readonly now: number;
-  readonly oldestTransactionAge: number;
-  /** Free connections of the server, of the role and of the database; null without a limit. */
-  readonly free: readonly (Column | undefined)[];
-}
-
-async function settingsOf(session: Session): Promise<Settings> {
-  const [row] = await session.query(SETTINGS);
-  const [fsync, fullPageWrites, version, now, oldestTransactionAge, ...free] = row!;
-  return {
-    fsync: fsync as string,
-    fullPageWrites: fullPageWrites as string,
-    version: version as string,
-    now: Number(now),
-    oldestTransactionAge: Number(oldestTransactionAge),
-    free,
-  };
-}
-
-const SETTINGS = `SELECT current_setting('fsync'), current_setting('full_page_writes'),
-  current_setting('server_version'), round(extract(epoch FROM clock_timestamp()) * 1000), ${OLDEST_TRANSACTION_AGE},
+const SETTINGS = `SELECT current_setting('server_version'), round(extract(epoch FROM clock_timestamp()) * 1000), ${OLDEST_TRANSACTION_AGE},
+  current_setting('fsync'), current_setting('full_page_writes'),
   current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
     - (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
   (SELECT nullif(rolconnlimit, -1) - (SELECT count(*) FROM pg_stat_activity WHERE usename = current_user)
@@ -100,9 +69,10 @@ async function roundTrip(session: Session, version: string): Promise<Finding> {
   return warning('database', found, 'run the nodes near the server');
 }
 
-function durabilityOf({ fsync, fullPageWrites }: Settings): Finding[] {
-  const settings = Object.entries({ fsync, full_page_writes: fullPageWrites });
-  const off = settings.filter(([, value]) => value === 'off').map(([name]) => name);
+function durabilityOf(settings: Readonly<Record<string, Column | undefined>>): Finding[] {
+  const off = Object.entries(settings)
+    .filter(([, value]) => value === 'off')
+    .map(([name]) => name);
   if (off.length === 0) return [];
   const found = `${off.join(', ')}: off, so a crash of the server can destroy the database`;
   return [problem('durability', found, "turn them on in the server's configuration")];
@@ -142,7 +112,7 @@ const TABLESPACE = `SELECT set_config('temp_tablespaces', coalesce((SELECT spcna
 const FILL = `CREATE TEMPORARY TABLE store_orders_fill ON COMMIT DROP AS
     SELECT repeat(md5(part::text), 59) AS filler FROM generate_series(1, 512) AS part`;
 
-function transactionsOf({ oldestTransactionAge: age }: Settings): Finding {
+function transactionsOf(age: number): Finding {
   const found = `the oldest transaction id in use is ${age} transactions old`;
   if (age < OLD_TRANSACTION) return ok('transactions', found);
   const advice =
@@ -157,7 +127,8 @@ function clockOf(serverNow: number): Finding {
   return warning('clock', found, 'synchronize the clocks of all machines by NTP');
 }
 
-function connectionsOf({ free }: Settings): Finding {
+/** @param free connections of the server, of the role and of the database; null without a limit */
+function connectionsOf(free: readonly (Column | undefined)[]): Finding {
   const fewest = Math.min(...free.filter((each) => each != null).map(Number));
   const found = `${fewest} connections are free (the minimum of server, role and database)`;
   if (fewest >= FEWEST_CONNECTIONS) return ok('connections', found);

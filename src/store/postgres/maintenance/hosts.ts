@@ -7,14 +7,6 @@ import { COMMAND } from '../database/session-settings.ts';
 /** Limit for connecting to each host. */
 const CONNECT_MS = 3_000;
 
-interface HostState {
-  readonly isPrimary: boolean;
-  /** Whether it answers, and a standby receives from its primary. */
-  readonly isReachable: boolean;
-  /** One line, for people. */
-  readonly found: string;
-}
-
 /** Lists the hosts of a URL with several, with role, timeline and lag: an old primary that runs on can be read by mistake. */
 export async function hostsOf(url: string): Promise<Finding[]> {
   const { hosts } = parseAddress(url);
@@ -30,11 +22,11 @@ export async function hostsOf(url: string): Promise<Finding[]> {
   return [warning('hosts', found, 'start or repair those servers, or remove them from the URL')];
 }
 
-async function stateOf(host: Host): Promise<HostState> {
+/** Returns a line for people, whether the host is a primary, and whether it answers, and a standby receives from its primary. */
+async function stateOf(host: Host) {
   const options = { limits: COMMAND, connectMs: CONNECT_MS, mayBeStandby: true };
-  let session: Session | undefined;
   try {
-    session = await Session.open(host, { ...options, onWarning: () => {} });
+    using session = await Session.open(host, { ...options, onWarning: () => {} });
     const [row] = await session.query(STATE);
     const [isStandby, isReceiving, timeline, lag] = row!;
     if (isStandby === 0n) {
@@ -50,8 +42,6 @@ async function stateOf(host: Host): Promise<HostState> {
   } catch (error) {
     const found = `${host.label}: ${(error as Error).message}`;
     return { isPrimary: false, isReachable: false, found };
-  } finally {
-    session?.destroy();
   }
 }
 

@@ -10,20 +10,16 @@ import { COMMAND } from '../database/session-settings.ts';
  * @throws StoreNotUsable, StoreUnavailable
  */
 export async function planPostgres(url: string): Promise<MigrationSteps> {
-  const session = await newSession(url, COMMAND);
-  try {
-    const isNew = !(await hasSchema(session));
-    const steps: MigrationStep[] = [];
-    const tables = new Set<string>();
-    for (const name of await missingMigrations(session)) {
-      const plan = await planOf(session, name);
-      for (const { table } of [...plan.indexes, ...plan.locks]) tables.add(table);
-      steps.push({ name, effects: isNew ? ['creates tables and functions'] : effectsOf(plan) });
-    }
-    return { steps, heldBy: tables.size === 0 ? [] : await holdersOf(session, [...tables]) };
-  } finally {
-    session.destroy();
+  using session = await newSession(url, COMMAND);
+  const isNew = !(await hasSchema(session));
+  const steps: MigrationStep[] = [];
+  const tables = new Set<string>();
+  for (const name of await missingMigrations(session)) {
+    const plan = await planOf(session, name);
+    for (const { table } of [...plan.indexes, ...plan.locks]) tables.add(table);
+    steps.push({ name, effects: isNew ? ['creates tables and functions'] : effectsOf(plan) });
   }
+  return { steps, heldBy: tables.size === 0 ? [] : await holdersOf(session, [...tables]) };
 }
 
 function effectsOf({ indexes, locks }: MigrationPlan): string[] {

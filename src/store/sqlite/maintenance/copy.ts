@@ -51,7 +51,7 @@ export async function openSqliteSource(path: string): Promise<Source> {
       count: async ({ name }) =>
         withOpenErrors(path, () => Number(session.query(`SELECT count(*) FROM ${name}`)[0]![0])),
       rows: (table) => rowsOf(path, db, table),
-      close: async () => db.close(),
+      [Symbol.asyncDispose]: async () => db.close(),
     };
   } catch (error) {
     db.close();
@@ -96,7 +96,7 @@ export async function openSqliteTarget(path: string): Promise<Target> {
         if (action !== undefined) await recordAction(session, action);
         session.run('COMMIT');
       },
-      close: async () => db.close(),
+      [Symbol.asyncDispose]: async () => db.close(),
     };
   });
 }
