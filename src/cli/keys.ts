@@ -13,7 +13,6 @@ import {
 } from '../domain/api-key.ts';
 import { formatTimestamp } from '../domain/timestamp.ts';
 import { DURATION, parseDate, parseDuration } from '../service/settings/parsers.ts';
-import { actionOf } from '../store/audit.ts';
 import type { Store } from '../store/store.ts';
 import {
   applyRecorded,
@@ -133,12 +132,10 @@ async function createKey(flags: CreateFlags): Promise<void> {
     const limits = { scopes: flags.scope, cancelsPerHour, placesPerHour };
     const key = newApiKey(secret, { name, environment, now, expiresAt, ...limits });
     const what = `${key.id} "${name}"`;
-    await applyRecorded(store, actionOf('keys create', what), [{ type: 'createKey', key }]);
+    await applyRecorded(store, 'keys create', what, { type: 'createKey', key });
     const text = flags.json ? toJson({ ...keyRecord(key), secret }, 2) : secret;
     await writeSecret(key.id, `${text}\n`, async () => {
-      await applyRecorded(store, actionOf('keys revoke', what), [
-        { type: 'revokeKey', id: key.id },
-      ]);
+      await applyRecorded(store, 'keys revoke', what, { type: 'revokeKey', id: key.id });
       return `${key.id} was revoked`;
     });
     writeErr(`Created ${key.id} for ${environment}. Its secret is shown only once.`);
@@ -259,9 +256,9 @@ async function rotateKey(id: string, flags: RotateFlags): Promise<void> {
       formerUntil === undefined
         ? 'without an overlap'
         : `the former secret is valid until ${formatTimestamp(formerUntil)}`;
-    const action = actionOf('keys rotate', `${id} "${key.name}", ${end}`);
+    const what = `${id} "${key.name}", ${end}`;
     const command = { type: 'rotateKey', id, digest: secretDigest(secret), formerUntil } as const;
-    const [outcome] = await applyRecorded(store, action, [command]);
+    const [outcome] = await applyRecorded(store, 'keys rotate', what, command);
     if (outcome !== 'rotated') {
       throw new CommandFailed(`${id} was revoked meanwhile; the secret is not valid`);
     }
@@ -279,8 +276,8 @@ async function rotateKey(id: string, flags: RotateFlags): Promise<void> {
 async function endOverlap(id: string, flags: DatabaseFlags): Promise<void> {
   const outcome = await withStore(flags, 'write', async (store) => {
     const key = await keyOf(store, id);
-    const action = actionOf('keys rotate', `${id} "${key.name}", end of the former secret`);
-    return (await applyRecorded(store, action, [{ type: 'endOverlap', id }]))[0];
+    const what = `${id} "${key.name}", end of the former secret`;
+    return (await applyRecorded(store, 'keys rotate', what, { type: 'endOverlap', id }))[0];
   });
   writeErr(
     outcome === 'ended'
@@ -292,8 +289,8 @@ async function endOverlap(id: string, flags: DatabaseFlags): Promise<void> {
 async function revokeKey(id: string, flags: DatabaseFlags): Promise<void> {
   const outcome = await withStore(flags, 'write', async (store) => {
     const key = await keyOf(store, id);
-    const action = actionOf('keys revoke', `${id} "${key.name}"`);
-    return (await applyRecorded(store, action, [{ type: 'revokeKey', id }]))[0];
+    const what = `${id} "${key.name}"`;
+    return (await applyRecorded(store, 'keys revoke', what, { type: 'revokeKey', id }))[0];
   });
   writeErr(outcome === 'revoked' ? `Revoked ${id}.` : `${id} was already revoked.`);
 }

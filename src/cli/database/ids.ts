@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type FreeIds, idsLeft } from '../../domain/ids.ts';
 import { parseInt64 } from '../../domain/order.ts';
-import { actionOf } from '../../store/audit.ts';
 import type { CommandOf } from '../../store/commands.ts';
 import {
   applyRecorded,
@@ -83,7 +82,7 @@ async function change(
   command: CommandOf<'limitIds' | 'skipIds'>,
 ): Promise<FreeIds> {
   const [free] = await withStore(flags, 'write', (store) =>
-    applyRecorded(store, actionOf('ids', what), [command]),
+    applyRecorded(store, 'ids', what, command),
   );
   return free!;
 }

@@ -3,7 +3,6 @@ import { type ChangeCommand, MAX_BULK } from '../../domain/bulk.ts';
 import { NO_REVISION } from '../../domain/lifecycle.ts';
 import { type OrderId, parseInt64 } from '../../domain/order.ts';
 import { orderEtag } from '../../records/etags.ts';
-import { actionOf } from '../../store/audit.ts';
 import type { Store } from '../../store/store.ts';
 import { applyRecorded, type DatabaseFlags, namesOf, withStore } from '../command-database.ts';
 import { CommandFailed, UsageError, writeErr, writeJson, writeOut } from '../terminal/terminal.ts';
@@ -106,8 +105,8 @@ async function changePart(
     const ifRevision = isSame ? found.revision : NO_REVISION;
     return etag === undefined ? commandOf(id) : { ...commandOf(id), ifRevision };
   });
-  const action = actionOf(words.command, namesOf(part.map(({ id }) => id)));
-  const outcomes = await applyRecorded(store, action, commands);
+  const names = namesOf(part.map(({ id }) => id));
+  const outcomes = await applyRecorded(store, words.command, names, ...commands);
   return part.map(({ id }, index) => ({ id, outcome: outcomeName(outcomes[index]!) }));
 }
 

@@ -4,7 +4,6 @@ import { parseInt64 } from '../../domain/order.ts';
 import { MAX_PETS, newWebhook } from '../../domain/webhook.ts';
 import { urlProblem } from '../../feed/deliveries/addresses.ts';
 import { keyForNewIn, secretOf } from '../../feed/deliveries/webhook-key.ts';
-import { actionOf } from '../../store/audit.ts';
 import {
   applyRecorded,
   type DatabaseFlags,
@@ -74,14 +73,15 @@ async function create(url: string, flags: CreateFlags): Promise<void> {
       ...{ types: flags.type, petIds: flags.pet, position, keyName: key.name },
       ...{ createdAt: Date.now(), createdBy: undefined },
     });
-    const action = actionOf('webhooks create', `${webhook.id} ${new URL(url).host}`);
-    const [outcome] = await applyRecorded(store, action, [{ type: 'createWebhook', webhook }]);
+    const what = `${webhook.id} ${new URL(url).host}`;
+    const command = { type: 'createWebhook', webhook } as const;
+    const [outcome] = await applyRecorded(store, 'webhooks create', what, command);
     if (outcome === 'webhook_url_taken')
       throw new CommandFailed('operators have created a webhook with this URL already');
     if (outcome === 'too_many_webhooks') throw new CommandFailed('there are too many webhooks');
     await writeSecret(webhook.id, `${secretOf(key.bytes, webhook)}\n`, async () => {
       const { id } = webhook;
-      await applyRecorded(store, actionOf('webhooks delete', id), [{ type: 'deleteWebhook', id }]);
+      await applyRecorded(store, 'webhooks delete', id, { type: 'deleteWebhook', id });
       return `${id} was deleted`;
     });
     writeErr(`Created ${webhook.id}. Its secret is shown only once.`);

@@ -14,7 +14,6 @@ import {
   readWebhookKey,
   secretOf,
 } from '../../feed/deliveries/webhook-key.ts';
-import { actionOf } from '../../store/audit.ts';
 import { parseFeedStart, startPosition } from '../../store/feed.ts';
 import type { Store } from '../../store/store.ts';
 import {
@@ -82,9 +81,8 @@ async function change(
   ...steps: readonly WebhookChanges[]
 ): Promise<Webhook> {
   await webhookOf(store, id);
-  const action = actionOf(`webhooks ${command}`, id);
   const commands = steps.map((changes) => ({ type: 'changeWebhook', id, changes }) as const);
-  const outcome = (await applyRecorded(store, action, commands)).at(-1);
+  const outcome = (await applyRecorded(store, `webhooks ${command}`, id, ...commands)).at(-1);
   if (typeof outcome === 'object') return outcome;
   throw new CommandFailed(`there is no webhook ${id}`);
 }
@@ -108,7 +106,7 @@ async function rotate(id: string, flags: DatabaseFlags): Promise<void> {
     // the endpoint knows.
     await writeOut(`${secretOf(key.bytes, after)}\n`);
     const command = { type: 'rotateWebhook', id, keyName: key.name, at } as const;
-    const [outcome] = await applyRecorded(store, actionOf('webhooks rotate', id), [command]);
+    const [outcome] = await applyRecorded(store, 'webhooks rotate', id, command);
     if (typeof outcome !== 'object') {
       throw new CommandFailed(`there is no webhook ${id} any more; the secret is not valid`);
     }
@@ -153,8 +151,8 @@ export function deleteCommand(): Command {
     async (id: string, flags: DatabaseFlags) => {
       await withStore(flags, 'write', async (store) => {
         await webhookOf(store, id);
-        const action = actionOf('webhooks delete', id);
-        const [outcome] = await applyRecorded(store, action, [{ type: 'deleteWebhook', id }]);
+        const command = { type: 'deleteWebhook', id } as const;
+        const [outcome] = await applyRecorded(store, 'webhooks delete', id, command);
         if (outcome !== 'deleted') throw new CommandFailed(`there is no webhook ${id}`);
       });
       writeErr(`Deleted ${id}.`);

@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { formatTimestamp } from '../../../domain/timestamp.ts';
-import { actionOf } from '../../../store/audit.ts';
 import { type ImportRecord, SHOWN_DIGITS } from '../../../store/history.ts';
 import {
   applyRecorded,
@@ -83,8 +82,8 @@ async function forgetImport(digest: string, flags: DatabaseFlags): Promise<void>
     const found = (await store.history.imports()).filter(({ source }) => source.startsWith(digest));
     if (found.length !== 1) throw new CommandFailed(`there is no import ${digest}`);
     const { source, name = '' } = found[0]!;
-    const action = actionOf('imports forget', `${source.slice(0, SHOWN_DIGITS)} ${name}`.trim());
-    await applyRecorded(store, action, [{ type: 'forgetImport', source }]);
+    const what = `${source.slice(0, SHOWN_DIGITS)} ${name}`.trim();
+    await applyRecorded(store, 'imports forget', what, { type: 'forgetImport', source });
     writeErr(`Deleted the record of the import ${digest}.`);
   });
 }
