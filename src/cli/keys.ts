@@ -12,7 +12,7 @@ import {
   secretDigest,
 } from '../domain/api-key.ts';
 import { formatTimestamp } from '../domain/timestamp.ts';
-import { DURATION, parseDate, parseDuration } from '../service/settings/parsers.ts';
+import { DATE, DURATION } from '../service/settings/parsers.ts';
 import type { Store } from '../store/store.ts';
 import {
   applyRecorded,
@@ -56,7 +56,11 @@ npx store-orders keys rotate key_0aB3dE6gH --overlap 0
 npx store-orders keys rotate key_0aB3dE6gH --end-overlap`,
   )
     .argument('<id>', 'the key id shown by "keys list"')
-    .option('--overlap <time>', `how long the secret before stays valid: 0, or ${DURATION}`, '24h')
+    .option(
+      '--overlap <time>',
+      `how long the secret before stays valid: 0, or ${DURATION.expected}`,
+      '24h',
+    )
     .option('--end-overlap', 'end the secret before the present one now, which stays as it is')
     .action(rotateKey);
   return new Command('keys')
@@ -153,7 +157,7 @@ function addScope(text: string, others: readonly Scope[] = []): readonly Scope[]
 
 /** Parses --expires. @returns milliseconds since the epoch @throws UsageError */
 function expiryOf(text: string, now: number): number {
-  const at = parseDate(text);
+  const at = DATE.parse(text);
   if (at === undefined) {
     throw new UsageError(
       `--expires must be a date, which begins at midnight UTC, or a time with an offset: 2027-01-31 or ` +
@@ -238,10 +242,10 @@ interface RotateFlags extends DatabaseFlags {
 
 async function rotateKey(id: string, flags: RotateFlags): Promise<void> {
   if (flags.endOverlap) return endOverlap(id, flags);
-  const overlapMs = flags.overlap === '0' ? 0 : parseDuration(flags.overlap);
+  const overlapMs = flags.overlap === '0' ? 0 : DURATION.parse(flags.overlap);
   // Without a unit, 24 would be seconds.
   if (overlapMs === undefined || (overlapMs > 0 && /\d$/.test(flags.overlap))) {
-    throw new UsageError(`--overlap must be 0, or ${DURATION}, not "${flags.overlap}"`);
+    throw new UsageError(`--overlap must be 0, or ${DURATION.expected}, not "${flags.overlap}"`);
   }
   await withStore(flags, 'write', async (store) => {
     const key = await keyOf(store, id);
