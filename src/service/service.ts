@@ -13,7 +13,7 @@ import { isTransient, type Store, StoreUnavailable } from '../store/store.ts';
 import { rounded } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { startTraces, type Traces } from '../telemetry/traces.ts';
-import { Backups } from './backups.ts';
+import { startBackups } from './backups.ts';
 import { openForService } from './open-for-service.ts';
 import { buildPublicListener } from './public-listener.ts';
 import type { Config } from './settings/config.ts';
@@ -173,9 +173,9 @@ export class Service {
     if (settings === undefined) return;
     const metrics = this.metrics;
     const onFailure = () => metrics.backupFailures.inc();
-    const backups = new Backups(database.file!, settings, this.#logger, onFailure);
-    metrics.observeBackups({ everyMs: settings.everyMs, latest: () => backups.latest });
-    this.#endings.push(backups.start());
+    const { latest, stop } = startBackups(database.file!, settings, this.#logger, onFailure);
+    metrics.observeBackups({ everyMs: settings.everyMs, latest });
+    this.#endings.push(stop);
   }
 
   /** @throws StoreUnavailable if the service was stopped during startup */
