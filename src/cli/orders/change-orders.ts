@@ -15,18 +15,17 @@ import {
 
 type OutcomeName = ReturnType<typeof outcomeName>;
 
-/** Messages of a command that changes orders. */
-export interface ChangeWords {
-  /** Name of the command. */
-  readonly command: string;
-  /** Outcome of a changed order, and its message. */
-  readonly done: OutcomeName;
-  /** Message for an order that was already in the target state, which is not a failure. */
-  readonly wasSo: string;
-  /** Messages of failures, by outcome. */
-  readonly reasons: Readonly<Partial<Record<OutcomeName, string>>>;
-  /** Summary of the failures; follows "3 of 5 ". */
-  readonly failed: string;
+/** Messages of failures, by outcome. */
+const FAILURES: Readonly<Partial<Record<OutcomeName, string>>> = {
+  order_not_found: 'does not exist',
+  order_already_shipped: 'has shipped and cannot be cancelled',
+  order_already_cancelled: 'is cancelled and cannot be shipped',
+  order_changed: 'has changed since it was selected',
+};
+
+/** Returns the message of a failure; undefined for an order that was changed, or was already in the target state. */
+function failureOf(outcome: OutcomeName, done: OutcomeName): string | undefined {
+  return outcome === `order_already_${done}` ? undefined : FAILURES[outcome];
 }
 
 export interface ChangeFlags extends DatabaseFlags, SelectionFlags {
@@ -38,7 +37,10 @@ interface OrderChanges {
   /** The ids in the command line. */
   readonly ids: readonly string[];
   readonly commandOf: (id: OrderId) => ChangeCommand;
-  readonly words: ChangeWords;
+  /** Name of the command. */
+  readonly command: string;
+  /** Outcome of a changed order, and its message. */
+  readonly done: OutcomeName;
 }
 
 /**
@@ -47,7 +49,7 @@ interface OrderChanges {
  * @throws CommandFailed if any order was not changed
  */
 export async function changeSelected(changes: OrderChanges, flags: ChangeFlags): Promise<void> {
-  const { ids, words } = changes;
+  const { ids, command, done } = changes;
   const ways = [ids.length > 0, flags.dryRun === true, flags.orders !== undefined];
   if (ways.filter(Boolean).length !== 1) {
     throw new UsageError('name the orders by their ids, or by either --dry-run or --orders');
@@ -58,7 +60,7 @@ export async function changeSelected(changes: OrderChanges, flags: ChangeFlags):
     throw new UsageError('--pet, --status and --ships-before select orders for --dry-run');
   }
   if (flags.dryRun) {
-    await withStore(flags, 'read', (store) => writeSelection(store, flags, words.command));
+    await withStore(flags, 'read', (store) => writeSelection(store, flags, command));
     return;
   }
   const selection =
@@ -74,15 +76,15 @@ export async function changeSelected(changes: OrderChanges, flags: ChangeFlags):
     for (let from = 0; from < selection.length; from += most) {
       const part = await changePart(store, selection.slice(from, from + most), changes);
       // Printed per part, since a later part may fail.
-      if (!flags.json) await print(part, words);
+      if (!flags.json) await print(part, done);
       all.push(...part);
     }
     return all;
   });
   if (flags.json) await writeJson(results);
-  const failed = results.filter(({ outcome }) => words.reasons[outcome] !== undefined);
+  const failed = results.filter(({ outcome }) => failureOf(outcome, done) !== undefined);
   if (failed.length > 0) {
-    throw new CommandFailed(`${failed.length} of ${results.length} ${words.failed}`);
+    throw new CommandFailed(`${failed.length} of ${results.length} were not ${done}`);
   }
 }
 
@@ -94,7 +96,7 @@ interface Result {
 async function changePart(
   store: Store,
   part: readonly (Pick<SelectedOrder, 'id'> & Partial<SelectedOrder>)[],
-  { commandOf, words }: OrderChanges,
+  { commandOf, command }: OrderChanges,
 ): Promise<Result[]> {
   const selected = part.filter(({ etag }) => etag !== undefined).map(({ id }) => id);
   const records = selected.length === 0 ? [] : await store.orders(selected);
@@ -106,14 +108,14 @@ async function changePart(
     return etag === undefined ? commandOf(id) : { ...commandOf(id), ifRevision };
   });
   const names = namesOf(part.map(({ id }) => id));
-  const outcomes = await applyRecorded(store, words.command, names, ...commands);
+  const outcomes = await applyRecorded(store, command, names, ...commands);
   return part.map(({ id }, index) => ({ id, outcome: outcomeName(outcomes[index]!) }));
 }
 
-async function print(results: readonly Result[], words: ChangeWords): Promise<void> {
+async function print(results: readonly Result[], done: OutcomeName): Promise<void> {
   for (const { id, outcome } of results) {
-    if (outcome === words.done) await writeOut(`${id} ${words.done}\n`);
-    else writeErr(`${id} ${words.reasons[outcome] ?? words.wasSo}`);
+    if (outcome === done) await writeOut(`${id} ${done}\n`);
+    else writeErr(`${id} ${failureOf(outcome, done) ?? `was already ${done}`}`);
   }
 }
 
