@@ -12,7 +12,7 @@ import {
   secretDigest,
 } from '../domain/api-key.ts';
 import { formatTimestamp } from '../domain/timestamp.ts';
-import { DATE, DURATION } from '../service/settings/parsers.ts';
+import { DATE, DURATION, oneOf } from '../service/settings/parsers.ts';
 import type { Store } from '../store/store.ts';
 import {
   applyRecorded,
@@ -21,10 +21,12 @@ import {
   withStore,
 } from './command-database.ts';
 import {
+  argument,
   asStarted,
   CommandFailed,
   naturalNumber,
   printRows,
+  repeated,
   UsageError,
   writeErr,
   writeOut,
@@ -97,7 +99,7 @@ npx store-orders keys create --name tests --environment staging --database sqlit
         'scope of the key; repeat the option for several scopes (default: all but webhooks:manage-all)',
       )
         .choices(SCOPES)
-        .argParser(addScope),
+        .argParser(repeated(oneOf(SCOPES).parse, `--scope must be one of ${SCOPES.join(', ')}`)),
     )
     .option('--cancels-per-hour <count>', 'maximum cancels in any hour (default: no limit)')
     .option('--places-per-hour <count>', 'maximum placements in any hour (default: no limit)')
@@ -146,24 +148,13 @@ async function createKey(flags: CreateFlags): Promise<void> {
   });
 }
 
-/** Adds a value of --scope. @throws UsageError */
-function addScope(text: string, others: readonly Scope[] = []): readonly Scope[] {
-  const scope = SCOPES.find((each) => each === text);
-  if (scope === undefined) {
-    throw new UsageError(`--scope must be one of ${SCOPES.join(', ')}, not "${text}"`);
-  }
-  return others.includes(scope) ? others : [...others, scope];
-}
-
 /** Parses --expires. @returns milliseconds since the epoch @throws UsageError */
 function expiryOf(text: string, now: number): number {
-  const at = DATE.parse(text);
-  if (at === undefined) {
-    throw new UsageError(
-      `--expires must be a date, which begins at midnight UTC, or a time with an offset: 2027-01-31 or ` +
-        `2027-01-31T12:00:00+01:00, not "${text}"`,
-    );
-  }
+  const at = argument(
+    text,
+    DATE.parse,
+    '--expires must be a date, which begins at midnight UTC, or a time with an offset: 2027-01-31 or 2027-01-31T12:00:00+01:00',
+  );
   if (at <= now) throw new UsageError(`--expires must be in the future, not "${text}"`);
   return at;
 }

@@ -5,7 +5,14 @@ import { type OrderId, parseInt64 } from '../../domain/order.ts';
 import { orderEtag } from '../../records/etags.ts';
 import type { Store } from '../../store/store.ts';
 import { applyRecorded, type DatabaseFlags, namesOf, withStore } from '../command-database.ts';
-import { CommandFailed, UsageError, writeErr, writeJson, writeOut } from '../terminal/terminal.ts';
+import {
+  argument,
+  CommandFailed,
+  UsageError,
+  writeErr,
+  writeJson,
+  writeOut,
+} from '../terminal/terminal.ts';
 import {
   readSelection,
   type SelectedOrder,
@@ -121,9 +128,5 @@ async function print(results: readonly Result[], done: OutcomeName): Promise<voi
 
 /** Parses an order id. @throws UsageError */
 export function orderIdArgument(text: string): bigint {
-  const id = parseInt64(text);
-  if (id === undefined) {
-    throw new UsageError(`an order id must be an int64 in plain decimal digits, not "${text}"`);
-  }
-  return id;
+  return argument(text, parseInt64, 'an order id must be an int64 in plain decimal digits');
 }

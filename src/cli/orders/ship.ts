@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { isTrackingNumber, type OrderId } from '../../domain/order.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 import { databaseCommand } from '../command-database.ts';
-import { UsageError } from '../terminal/terminal.ts';
+import { argument, UsageError } from '../terminal/terminal.ts';
 import { type ChangeFlags, changeSelected } from './change-orders.ts';
 import { addSelection } from './selected-orders.ts';
 
@@ -30,12 +30,8 @@ npx store-orders ship --orders orders.ndjson`,
 }
 
 async function ship(ids: readonly string[], flags: ShipFlags): Promise<void> {
-  const at = flags.at === undefined ? undefined : parseTimestamp(flags.at);
-  if (flags.at !== undefined && at === undefined) {
-    throw new UsageError(
-      `--at must be a time with an offset, such as 2026-11-20T09:30:00Z, not "${flags.at}"`,
-    );
-  }
+  const expected = '--at must be a time with an offset, such as 2026-11-20T09:30:00Z';
+  const at = flags.at === undefined ? undefined : argument(flags.at, parseTimestamp, expected);
   const { trackingNumber } = flags;
   if (trackingNumber !== undefined && !isTrackingNumber(trackingNumber)) {
     throw new UsageError(

@@ -157,7 +157,29 @@ export function counted(count: number | bigint, noun: string): string {
  * @throws UsageError
  */
 export function naturalNumber(what: string, text: string, most: number): number {
-  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value <= most)) throw new UsageError(`${what} must be 0 to ${most}, not "${text}"`);
+  const parse = () => (/^\d{1,10}$/.test(text) && Number(text) <= most ? Number(text) : undefined);
+  return argument(text, parse, `${what} must be 0 to ${most}`);
+}
+
+/**
+ * Parses a value of the command line.
+ * @param expected the beginning of the error message, such as "--last must be an int64"
+ * @throws UsageError
+ */
+export function argument<T>(
+  text: string,
+  parse: (text: string) => T | undefined,
+  expected: string,
+): T {
+  const value = parse(text);
+  if (value === undefined) throw new UsageError(`${expected}, not "${text}"`);
   return value;
+}
+
+/** Returns a parser for an option that can be repeated, which adds a value to those before. */
+export function repeated<T>(parse: (text: string) => T | undefined, expected: string) {
+  return (text: string, others: readonly T[] = []): readonly T[] => {
+    const value = argument(text, parse, expected);
+    return others.includes(value) ? others : [...others, value];
+  };
 }

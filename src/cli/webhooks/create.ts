@@ -4,6 +4,7 @@ import { parseInt64 } from '../../domain/order.ts';
 import { MAX_PETS, newWebhook } from '../../domain/webhook.ts';
 import { urlProblem } from '../../feed/deliveries/addresses.ts';
 import { keyForNewIn, secretOf } from '../../feed/deliveries/webhook-key.ts';
+import { oneOf } from '../../service/settings/parsers.ts';
 import {
   applyRecorded,
   type DatabaseFlags,
@@ -11,7 +12,13 @@ import {
   databaseConfig,
   withStore,
 } from '../command-database.ts';
-import { CommandFailed, UsageError, writeErr, writeSecret } from '../terminal/terminal.ts';
+import {
+  CommandFailed,
+  repeated,
+  UsageError,
+  writeErr,
+  writeSecret,
+} from '../terminal/terminal.ts';
 import { positionAt } from './manage.ts';
 
 interface CreateFlags extends DatabaseFlags {
@@ -36,12 +43,14 @@ npx store-orders webhooks create https://shop.example/hook --type cancelled --pe
     .addOption(
       new Option('--type <type>', 'a type of changes to send; repeat it for several (default: all)')
         .choices(EVENT_TYPES)
-        .argParser(addType),
+        .argParser(
+          repeated(oneOf(EVENT_TYPES).parse, `--type must be one of ${EVENT_TYPES.join(', ')}`),
+        ),
     )
     .option(
       '--pet <id>',
       'a pet whose changes to send; repeat it for several (default: all)',
-      addPet,
+      repeated(parseInt64, '--pet must be an int64'),
     )
     .option('--after <cursor>', 'a cursor of changes, "start", or "now"', 'now')
     .action(create);
@@ -86,20 +95,4 @@ async function create(url: string, flags: CreateFlags): Promise<void> {
     });
     writeErr(`Created ${webhook.id}. Its secret is shown only once.`);
   });
-}
-
-/** Adds a value of --type. @throws UsageError */
-function addType(text: string, others: readonly OrderEventType[] = []): readonly OrderEventType[] {
-  const type = EVENT_TYPES.find((each) => each === text);
-  if (type === undefined) {
-    throw new UsageError(`--type must be one of ${EVENT_TYPES.join(', ')}, not "${text}"`);
-  }
-  return others.includes(type) ? others : [...others, type];
-}
-
-/** Adds a value of --pet. @throws UsageError */
-function addPet(text: string, others: readonly bigint[] = []): readonly bigint[] {
-  const id = parseInt64(text);
-  if (id === undefined) throw new UsageError(`--pet must be an int64, not "${text}"`);
-  return others.includes(id) ? others : [...others, id];
 }
