@@ -28,6 +28,14 @@ import { CommandFailed, UsageError, writeErr, writeOut } from '../terminal/termi
 const ID = 'wh_3f9c1a7be2d04586';
 const ROTATION_HOURS = ROTATION_MS / 3_600_000;
 
+/** The commands for one webhook. */
+export function manageCommands(): Command[] {
+  return [
+    ...[pauseCommand(), resumeCommand(), rewindCommand()],
+    ...[rotateCommand(), testCommand(), deleteCommand()],
+  ];
+}
+
 function commandFor(name: string, description: string, example = `${name} ${ID}`): Command {
   return databaseCommand(name, description, `npx store-orders webhooks ${example}`).argument(
     '<id>',
@@ -35,7 +43,7 @@ function commandFor(name: string, description: string, example = `${name} ${ID}`
   );
 }
 
-export function pauseCommand(): Command {
+function pauseCommand(): Command {
   return commandFor('pause', 'end the deliveries of a webhook; it keeps its position').action(
     async (id: string, flags: DatabaseFlags) => {
       await withStore(flags, 'write', (store) => change(store, 'pause', id, { isPaused: true }));
@@ -44,7 +52,7 @@ export function pauseCommand(): Command {
   );
 }
 
-export function resumeCommand(): Command {
+function resumeCommand(): Command {
   return commandFor(
     'resume',
     'continue a paused webhook where it stopped, or try it at once',
@@ -59,7 +67,7 @@ export function resumeCommand(): Command {
   });
 }
 
-export function rewindCommand(): Command {
+function rewindCommand(): Command {
   return commandFor(
     'rewind',
     'set the position of a webhook in the feed, backward or forward',
@@ -87,7 +95,7 @@ async function change(
   throw new CommandFailed(`there is no webhook ${id}`);
 }
 
-export function rotateCommand(): Command {
+function rotateCommand(): Command {
   return commandFor(
     'rotate',
     'give a webhook a new secret, printed on stdout; the one before signs for 24 hours more',
@@ -124,7 +132,7 @@ async function rotate(id: string, flags: DatabaseFlags): Promise<void> {
   });
 }
 
-export function testCommand(): Command {
+function testCommand(): Command {
   return commandFor(
     'test',
     'send a signed delivery without changes to the endpoint of a webhook; nothing about it is recorded',
@@ -146,7 +154,7 @@ async function test(id: string, flags: DatabaseFlags): Promise<void> {
   writeErr(`The endpoint has accepted the test: ${answer}`);
 }
 
-export function deleteCommand(): Command {
+function deleteCommand(): Command {
   return commandFor('delete', 'delete a webhook').action(
     async (id: string, flags: DatabaseFlags) => {
       await withStore(flags, 'write', async (store) => {

@@ -13,14 +13,7 @@ import {
 } from '../terminal/terminal.ts';
 import { createCommand } from './create.ts';
 import { listenCommand } from './listen.ts';
-import {
-  deleteCommand,
-  pauseCommand,
-  resumeCommand,
-  rewindCommand,
-  rotateCommand,
-  testCommand,
-} from './manage.ts';
+import { manageCommands } from './manage.ts';
 
 export function webhooksCommand(): Command {
   const webhooks = new Command('webhooks').description(
@@ -30,12 +23,7 @@ export function webhooksCommand(): Command {
     createCommand(),
     listWebhooksCommand(),
     showWebhookCommand(),
-    pauseCommand(),
-    resumeCommand(),
-    rewindCommand(),
-    rotateCommand(),
-    testCommand(),
-    deleteCommand(),
+    ...manageCommands(),
     listenCommand(),
   ];
   for (const command of commands) webhooks.addCommand(command);
