@@ -8,7 +8,14 @@ import {
   databaseCommand,
   withStore,
 } from '../command-database.ts';
-import { grouped, table, UsageError, writeErr, writeJson, writeOut } from '../terminal/terminal.ts';
+import {
+  fieldsText,
+  grouped,
+  UsageError,
+  writeErr,
+  writeJson,
+  writeOut,
+} from '../terminal/terminal.ts';
 
 interface IdsFlags extends DatabaseFlags {
   readonly last?: string;
@@ -49,12 +56,8 @@ async function ids(flags: IdsFlags): Promise<void> {
   const next = left > 0n ? highest + 1n : undefined;
   if (flags.json) await writeJson({ next, last, left });
   else {
-    const rows = [
-      ['next id', next === undefined ? 'none' : String(next)],
-      ['last id', String(last)],
-      ['left', grouped(left)],
-    ];
-    await writeOut(`${table(rows)}\n`);
+    const fields = { 'next id': next ?? 'none', 'last id': last, left: grouped(left) };
+    await writeOut(fieldsText(fields));
   }
   if (left <= 0n)
     writeErr('New orders are rejected until --last is set to an id with free ids below it.');

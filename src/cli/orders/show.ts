@@ -4,7 +4,7 @@ import { formatTimestamp } from '../../domain/timestamp.ts';
 import { type AuditRecord, operatorOf } from '../../store/audit.ts';
 import { type OrderEvent, orderWithHistory } from '../../store/store.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
-import { CommandFailed, table, writeJson, writeOut } from '../terminal/terminal.ts';
+import { CommandFailed, fieldsText, table, writeJson, writeOut } from '../terminal/terminal.ts';
 import { orderIdArgument } from './change-orders.ts';
 
 export function showCommand(): Command {
@@ -71,14 +71,11 @@ function record(
 
 function describe(order: Order, history: ShownEvent[]): string {
   const { history: events, ...fields } = record(order, history);
-  const rows = Object.entries(fields)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => [name, String(value)]);
   const lines = events.map(({ at, type, revision, by, operator }) => [
     at,
     type,
     `revision ${revision}`,
     by === OPERATOR ? `by ${operator ?? 'an operator'}` : `with ${by}`,
   ]);
-  return `${table(rows)}\n\n${lines.length === 0 ? 'no history' : table(lines)}\n`;
+  return `${fieldsText(fields)}\n${lines.length === 0 ? 'no history\n' : table(lines)}`;
 }

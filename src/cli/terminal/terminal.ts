@@ -97,20 +97,21 @@ export function asStarted(text: string): string {
   return isSea() ? text.replaceAll('npx store-orders', 'store-orders') : text;
 }
 
-/** Formats rows as columns, each as wide as its widest cell. */
+/** Formats rows as lines of columns, each as wide as its widest cell. */
 export function table(cells: readonly (readonly string[])[]): string {
   const rows = cells.map((row) => row.map(printable));
   // There can be a million rows, more than a call has arguments.
   const widths = rows[0]!.map((_, column) =>
     rows.reduce((width, row) => Math.max(width, row[column]!.length), 0),
   );
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column]!))
-      .join('  ')
-      .trimEnd(),
-  );
-  return lines.join('\n');
+  const padded = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)));
+  return padded.map((row) => `${row.join('  ').trimEnd()}\n`).join('');
+}
+
+/** Returns a table of the names and values of those fields that have one. */
+export function fieldsText(fields: object): string {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return table(given.map(([name, value]) => [name, String(value)]));
 }
 
 /** A table with a row for each item. */
@@ -138,7 +139,7 @@ export async function printRows<Item>(
 export function rowsText<Item>(items: readonly Item[], columns: Rows<Item>['columns']): string {
   const cellsOf = Object.values(columns);
   const rows = items.map((item) => cellsOf.map((cellOf) => cellOf(item) ?? ''));
-  return `${table([Object.keys(columns), ...rows])}\n`;
+  return table([Object.keys(columns), ...rows]);
 }
 
 /** 1234567 -> 1,234,567 */

@@ -6,8 +6,8 @@ import { type DatabaseFlags, databaseCommand, withStore } from '../command-datab
 import {
   CommandFailed,
   counted,
+  fieldsText,
   printRows,
-  table,
   writeJson,
   writeOut,
 } from '../terminal/terminal.ts';
@@ -97,6 +97,5 @@ async function show(id: string, flags: Flags): Promise<void> {
       lastFailure &&
       [lastFailure.at, lastFailure.status, lastFailure.problem].filter(Boolean).join(' '),
   };
-  const rows = Object.entries(fields).filter(([, value]) => value !== undefined);
-  await writeOut(`${table(rows.map(([name, value]) => [name, String(value)]))}\n`);
+  await writeOut(fieldsText(fields));
 }
