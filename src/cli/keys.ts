@@ -27,6 +27,7 @@ import {
   naturalNumber,
   printRows,
   repeated,
+  timeText,
   UsageError,
   writeErr,
   writeOut,
@@ -188,19 +189,7 @@ const COLUMNS = {
 };
 
 function keyRecord(key: ApiKey) {
-  const {
-    id,
-    name,
-    environment,
-    createdAt,
-    expiresAt,
-    revokedAt,
-    lastUsedAt,
-    scopes,
-    cancelsPerHour,
-    placesPerHour,
-    former,
-  } = key;
+  const { id, name, environment, createdAt, expiresAt, revokedAt, lastUsedAt, former } = key;
   const now = Date.now();
   return {
     id,
@@ -208,14 +197,13 @@ function keyRecord(key: ApiKey) {
     environment,
     status: keyStatus(key, now),
     createdAt: formatTimestamp(createdAt),
-    expiresAt: expiresAt === undefined ? undefined : formatTimestamp(expiresAt),
-    revokedAt: revokedAt === undefined ? undefined : formatTimestamp(revokedAt),
-    lastUsedAt: lastUsedAt === undefined ? undefined : formatTimestamp(lastUsedAt),
-    scopes,
-    cancelsPerHour,
-    placesPerHour,
-    formerSecretUntil:
-      former === undefined || former.until <= now ? undefined : formatTimestamp(former.until),
+    expiresAt: timeText(expiresAt),
+    revokedAt: timeText(revokedAt),
+    lastUsedAt: timeText(lastUsedAt),
+    scopes: key.scopes,
+    cancelsPerHour: key.cancelsPerHour,
+    placesPerHour: key.placesPerHour,
+    formerSecretUntil: timeText(former && former.until > now ? former.until : undefined),
   };
 }
 

@@ -11,6 +11,7 @@ import {
   CommandFailed,
   grouped,
   printRows,
+  timeText,
   UsageError,
   writeErr,
 } from '../../terminal/terminal.ts';
@@ -44,18 +45,14 @@ async function listImports(flags: DatabaseFlags & { json?: true }): Promise<void
 
 const COLUMNS = {
   DIGEST: ({ source }: ImportRecord) => source.slice(0, SHOWN_DIGITS),
-  STARTED: ({ begunAt }: ImportRecord) => timeOf(begunAt) ?? 'unknown',
-  FINISHED: ({ finishedAt }: ImportRecord) => timeOf(finishedAt) ?? 'not finished',
+  STARTED: ({ begunAt }: ImportRecord) => timeText(begunAt) ?? 'unknown',
+  FINISHED: ({ finishedAt }: ImportRecord) => timeText(finishedAt) ?? 'not finished',
   ROWS: rowsOf,
   FILE: ({ name }: ImportRecord) => name,
 };
 
 function record({ begunAt, finishedAt, ...rest }: ImportRecord) {
-  return { ...rest, begunAt: timeOf(begunAt), finishedAt: timeOf(finishedAt) };
-}
-
-function timeOf(at: number | undefined): string | undefined {
-  return at === undefined ? undefined : formatTimestamp(at);
+  return { ...rest, begunAt: timeText(begunAt), finishedAt: timeText(finishedAt) };
 }
 
 /** 2,000 of 5,000 */
