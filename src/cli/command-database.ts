@@ -3,7 +3,7 @@ import type { Environment } from '../domain/api-key.ts';
 import { type DatabaseConfig, readDatabaseConfig } from '../service/settings/config.ts';
 import { readEnvironment } from '../service/settings/settings.ts';
 import { defaultOf, SETTINGS } from '../service/settings/table.ts';
-import type { Action } from '../store/audit.ts';
+import { actionOf } from '../store/audit.ts';
 import type { OutcomeOf, StoreCommand } from '../store/commands.ts';
 import { hasPassword } from '../store/database.ts';
 import { claimEnvironment, expectEnvironment, expectNotMoved } from '../store/open-options.ts';
@@ -98,13 +98,14 @@ export function warnOfPassword(flag: string, url: string): void {
   );
 }
 
-/** Applies commands in one transaction with the record of the action. */
+/** Applies commands in one transaction with their audit record. @param name of the operator's command @param what it does, without secrets */
 export async function applyRecorded<C extends StoreCommand>(
   store: Store,
-  action: Action,
-  commands: readonly C[],
+  name: string,
+  what: string,
+  ...commands: readonly C[]
 ): Promise<OutcomeOf<C>[]> {
-  const record = { type: 'audit', action } as const;
+  const record = { type: 'audit', action: actionOf(name, what) } as const;
   const [, ...outcomes] = await store.apply<StoreCommand>([record, ...commands]);
   return outcomes as OutcomeOf<C>[];
 }

@@ -12,8 +12,7 @@ import {
   secretDigest,
 } from '../domain/api-key.ts';
 import { formatTimestamp } from '../domain/timestamp.ts';
-import { DURATION, parseDate, parseDuration } from '../service/settings/parsers.ts';
-import { actionOf } from '../store/audit.ts';
+import { DATE, DURATION, oneOf } from '../service/settings/parsers.ts';
 import type { Store } from '../store/store.ts';
 import {
   applyRecorded,
@@ -22,10 +21,13 @@ import {
   withStore,
 } from './command-database.ts';
 import {
+  argument,
   asStarted,
   CommandFailed,
   naturalNumber,
   printRows,
+  repeated,
+  timeText,
   UsageError,
   writeErr,
   writeOut,
@@ -57,7 +59,11 @@ npx store-orders keys rotate key_0aB3dE6gH --overlap 0
 npx store-orders keys rotate key_0aB3dE6gH --end-overlap`,
   )
     .argument('<id>', 'the key id shown by "keys list"')
-    .option('--overlap <time>', `how long the secret before stays valid: 0, or ${DURATION}`, '24h')
+    .option(
+      '--overlap <time>',
+      `how long the secret before stays valid: 0, or ${DURATION.expected}`,
+      '24h',
+    )
     .option('--end-overlap', 'end the secret before the present one now, which stays as it is')
     .action(rotateKey);
   return new Command('keys')
@@ -94,7 +100,7 @@ npx store-orders keys create --name tests --environment staging --database sqlit
         'scope of the key; repeat the option for several scopes (default: all but webhooks:manage-all)',
       )
         .choices(SCOPES)
-        .argParser(addScope),
+        .argParser(repeated(oneOf(SCOPES).parse, `--scope must be one of ${SCOPES.join(', ')}`)),
     )
     .option('--cancels-per-hour <count>', 'maximum cancels in any hour (default: no limit)')
     .option('--places-per-hour <count>', 'maximum placements in any hour (default: no limit)')
@@ -133,36 +139,23 @@ async function createKey(flags: CreateFlags): Promise<void> {
     const limits = { scopes: flags.scope, cancelsPerHour, placesPerHour };
     const key = newApiKey(secret, { name, environment, now, expiresAt, ...limits });
     const what = `${key.id} "${name}"`;
-    await applyRecorded(store, actionOf('keys create', what), [{ type: 'createKey', key }]);
+    await applyRecorded(store, 'keys create', what, { type: 'createKey', key });
     const text = flags.json ? toJson({ ...keyRecord(key), secret }, 2) : secret;
     await writeSecret(key.id, `${text}\n`, async () => {
-      await applyRecorded(store, actionOf('keys revoke', what), [
-        { type: 'revokeKey', id: key.id },
-      ]);
+      await applyRecorded(store, 'keys revoke', what, { type: 'revokeKey', id: key.id });
       return `${key.id} was revoked`;
     });
     writeErr(`Created ${key.id} for ${environment}. Its secret is shown only once.`);
   });
 }
 
-/** Adds a value of --scope. @throws UsageError */
-function addScope(text: string, others: readonly Scope[] = []): readonly Scope[] {
-  const scope = SCOPES.find((each) => each === text);
-  if (scope === undefined) {
-    throw new UsageError(`--scope must be one of ${SCOPES.join(', ')}, not "${text}"`);
-  }
-  return others.includes(scope) ? others : [...others, scope];
-}
-
 /** Parses --expires. @returns milliseconds since the epoch @throws UsageError */
 function expiryOf(text: string, now: number): number {
-  const at = parseDate(text);
-  if (at === undefined) {
-    throw new UsageError(
-      `--expires must be a date, which begins at midnight UTC, or a time with an offset: 2027-01-31 or ` +
-        `2027-01-31T12:00:00+01:00, not "${text}"`,
-    );
-  }
+  const at = argument(
+    text,
+    DATE.parse,
+    '--expires must be a date, which begins at midnight UTC, or a time with an offset: 2027-01-31 or 2027-01-31T12:00:00+01:00',
+  );
   if (at <= now) throw new UsageError(`--expires must be in the future, not "${text}"`);
   return at;
 }
@@ -196,19 +189,7 @@ const COLUMNS = {
 };
 
 function keyRecord(key: ApiKey) {
-  const {
-    id,
-    name,
-    environment,
-    createdAt,
-    expiresAt,
-    revokedAt,
-    lastUsedAt,
-    scopes,
-    cancelsPerHour,
-    placesPerHour,
-    former,
-  } = key;
+  const { id, name, environment, createdAt, expiresAt, revokedAt, lastUsedAt, former } = key;
   const now = Date.now();
   return {
     id,
@@ -216,14 +197,13 @@ function keyRecord(key: ApiKey) {
     environment,
     status: keyStatus(key, now),
     createdAt: formatTimestamp(createdAt),
-    expiresAt: expiresAt === undefined ? undefined : formatTimestamp(expiresAt),
-    revokedAt: revokedAt === undefined ? undefined : formatTimestamp(revokedAt),
-    lastUsedAt: lastUsedAt === undefined ? undefined : formatTimestamp(lastUsedAt),
-    scopes,
-    cancelsPerHour,
-    placesPerHour,
-    formerSecretUntil:
-      former === undefined || former.until <= now ? undefined : formatTimestamp(former.until),
+    expiresAt: timeText(expiresAt),
+    revokedAt: timeText(revokedAt),
+    lastUsedAt: timeText(lastUsedAt),
+    scopes: key.scopes,
+    cancelsPerHour: key.cancelsPerHour,
+    placesPerHour: key.placesPerHour,
+    formerSecretUntil: timeText(former && former.until > now ? former.until : undefined),
   };
 }
 
@@ -241,10 +221,10 @@ interface RotateFlags extends DatabaseFlags {
 
 async function rotateKey(id: string, flags: RotateFlags): Promise<void> {
   if (flags.endOverlap) return endOverlap(id, flags);
-  const overlapMs = flags.overlap === '0' ? 0 : parseDuration(flags.overlap);
+  const overlapMs = flags.overlap === '0' ? 0 : DURATION.parse(flags.overlap);
   // Without a unit, 24 would be seconds.
   if (overlapMs === undefined || (overlapMs > 0 && /\d$/.test(flags.overlap))) {
-    throw new UsageError(`--overlap must be 0, or ${DURATION}, not "${flags.overlap}"`);
+    throw new UsageError(`--overlap must be 0, or ${DURATION.expected}, not "${flags.overlap}"`);
   }
   await withStore(flags, 'write', async (store) => {
     const key = await keyOf(store, id);
@@ -259,9 +239,9 @@ async function rotateKey(id: string, flags: RotateFlags): Promise<void> {
       formerUntil === undefined
         ? 'without an overlap'
         : `the former secret is valid until ${formatTimestamp(formerUntil)}`;
-    const action = actionOf('keys rotate', `${id} "${key.name}", ${end}`);
+    const what = `${id} "${key.name}", ${end}`;
     const command = { type: 'rotateKey', id, digest: secretDigest(secret), formerUntil } as const;
-    const [outcome] = await applyRecorded(store, action, [command]);
+    const [outcome] = await applyRecorded(store, 'keys rotate', what, command);
     if (outcome !== 'rotated') {
       throw new CommandFailed(`${id} was revoked meanwhile; the secret is not valid`);
     }
@@ -279,8 +259,8 @@ async function rotateKey(id: string, flags: RotateFlags): Promise<void> {
 async function endOverlap(id: string, flags: DatabaseFlags): Promise<void> {
   const outcome = await withStore(flags, 'write', async (store) => {
     const key = await keyOf(store, id);
-    const action = actionOf('keys rotate', `${id} "${key.name}", end of the former secret`);
-    return (await applyRecorded(store, action, [{ type: 'endOverlap', id }]))[0];
+    const what = `${id} "${key.name}", end of the former secret`;
+    return (await applyRecorded(store, 'keys rotate', what, { type: 'endOverlap', id }))[0];
   });
   writeErr(
     outcome === 'ended'
@@ -292,8 +272,8 @@ async function endOverlap(id: string, flags: DatabaseFlags): Promise<void> {
 async function revokeKey(id: string, flags: DatabaseFlags): Promise<void> {
   const outcome = await withStore(flags, 'write', async (store) => {
     const key = await keyOf(store, id);
-    const action = actionOf('keys revoke', `${id} "${key.name}"`);
-    return (await applyRecorded(store, action, [{ type: 'revokeKey', id }]))[0];
+    const what = `${id} "${key.name}"`;
+    return (await applyRecorded(store, 'keys revoke', what, { type: 'revokeKey', id }))[0];
   });
   writeErr(outcome === 'revoked' ? `Revoked ${id}.` : `${id} was already revoked.`);
 }

@@ -1,6 +1,5 @@
 import type { AddressInfo } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Registry } from '@prometheus-io/client';
 import type { Logger } from 'pino';
 import type { Position } from '../../protocol/history.ts';
 import { TimedOut, withTimeout } from '../concurrency.ts';
@@ -14,7 +13,7 @@ import { isTransient, type Store, StoreUnavailable } from '../store/store.ts';
 import { rounded } from '../telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../telemetry/metrics.ts';
 import { startTraces, type Traces } from '../telemetry/traces.ts';
-import { Backups } from './backups.ts';
+import { startBackups } from './backups.ts';
 import { openForService } from './open-for-service.ts';
 import { buildPublicListener } from './public-listener.ts';
 import type { Config } from './settings/config.ts';
@@ -45,9 +44,10 @@ export class Service {
   readonly #config: Config;
   readonly #logger: Logger;
   #traces: Traces | undefined;
-  readonly #metrics: Metrics;
+  readonly metrics: Metrics;
   readonly #clock = new KeyClock();
-  readonly #cors: Cors;
+  /** The origins whose scripts may use the service, which can change while it runs. */
+  readonly cors: Cors;
   #store: Promise<Store> | undefined;
   #openStore: Store | undefined;
   #server: PublicServer | undefined;
@@ -64,18 +64,14 @@ export class Service {
 
   constructor(config: Config, logger: Logger) {
     this.#config = config;
-    this.#cors = new Cors(config.corsOrigins);
+    this.cors = new Cors(config.corsOrigins);
     this.#logger = logger;
-    this.#metrics = createMetrics({
+    this.metrics = createMetrics({
       environment: config.environment,
       database: config.database.label,
       store: () => this.#openStore,
       isReady: async () => (await this.whyNotReady()) === undefined,
     });
-  }
-
-  get registry(): Registry {
-    return this.#metrics.registry;
   }
 
   /**
@@ -109,7 +105,7 @@ export class Service {
    * can serve lists, the listener waits for it, so that no list is refused while nodes are restarted one by one.
    */
   async listen(): Promise<AddressInfo> {
-    const [config, logger, metrics] = [this.#config, this.#logger, this.#metrics];
+    const [config, logger, metrics] = [this.#config, this.#logger, this.metrics];
     const store = this.#openStore!;
     const listing = new Listing(store, {
       onRefresh: (changed, ms) => {
@@ -134,7 +130,7 @@ export class Service {
       metrics,
       logger,
       clock: this.#clock,
-      cors: this.#cors,
+      cors: this.cors,
       traces: this.#traces,
     });
     const inMemory = this.#isListInUse ? listing.readAhead() : undefined;
@@ -160,7 +156,7 @@ export class Service {
 
   #startDeliveries(store: Store): void {
     const { keyFile, allowed } = this.#config.webhooks;
-    const metrics = this.#metrics;
+    const metrics = this.metrics;
     this.#deliverer = new Deliverer({
       store,
       key: () => keyFile && readWebhookKey(keyFile),
@@ -175,11 +171,11 @@ export class Service {
   #startBackups(): void {
     const { database, backups: settings } = this.#config;
     if (settings === undefined) return;
-    const metrics = this.#metrics;
+    const metrics = this.metrics;
     const onFailure = () => metrics.backupFailures.inc();
-    const backups = new Backups(database.file!, settings, this.#logger, onFailure);
-    metrics.observeBackups({ everyMs: settings.everyMs, latest: () => backups.latest });
-    this.#endings.push(backups.start());
+    const { latest, stop } = startBackups(database.file!, settings, this.#logger, onFailure);
+    metrics.observeBackups({ everyMs: settings.everyMs, latest });
+    this.#endings.push(stop);
   }
 
   /** @throws StoreUnavailable if the service was stopped during startup */
@@ -219,13 +215,8 @@ export class Service {
 
   /** Traces requests, if an endpoint is set; before `listen`. */
   async startTraces(environment: Settings): Promise<void> {
-    const onFailure = () => this.#metrics.traceFailures.inc();
+    const onFailure = () => this.metrics.traceFailures.inc();
     this.#traces = await startTraces(environment, this.#logger, onFailure);
-  }
-
-  /** Lets scripts of these origins use the service from now on. */
-  allowOrigins(origins: readonly string[]): void {
-    this.#cors.allow(origins);
   }
 
   /** Resolves to the head of the store; undefined while it is unavailable. */

@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { type Admin, buildAdmin } from '../http/admin.ts';
+import { buildAdmin } from '../http/admin.ts';
 import type { Store } from '../store/store.ts';
 import type { Log } from '../telemetry/logger.ts';
 import { COMMIT, VERSION } from '../version.ts';
@@ -7,7 +7,7 @@ import { printFirstKey } from './first-key.ts';
 import { Service } from './service.ts';
 import type { Config } from './settings/config.ts';
 import { misspelt, type Settings } from './settings/settings.ts';
-import { LiveLogLevel, rereadOnSignal, shutdownOnSignal } from './signals.ts';
+import { handleSignals } from './signals.ts';
 
 interface StartOptions {
   /** The variables of the process, the only source of OpenTelemetry's settings. */
@@ -35,7 +35,12 @@ export async function start(config: Config, log: Log, options: StartOptions): Pr
   const { environment, settings, read, writeErr, writeErrWhole, prepare, makesFirstKey } = options;
   const { logger } = log;
   const database = config.database.label;
-  warnOfMisspelt(log, settings);
+  for (const [name, meant] of misspelt(settings)) {
+    logger.warn(
+      { name, meant },
+      'unknown environment variable, which resembles a known one; it has no effect',
+    );
+  }
   logger.info(
     { version: VERSION, commit: COMMIT, database, environment: config.environment },
     'starting',
@@ -44,7 +49,7 @@ export async function start(config: Config, log: Log, options: StartOptions): Pr
   await service.startTraces(environment);
   const admin = buildAdmin({
     whyNotReady: () => service.answerReadiness(),
-    metrics: () => service.registry.metrics(),
+    metrics: () => service.metrics.registry.metrics(),
     database,
     listState: () => service.listState,
     head: () => service.head(),
@@ -66,45 +71,6 @@ export async function start(config: Config, log: Log, options: StartOptions): Pr
     if (shutdown.hasBegun) return;
     await Promise.allSettled([service.close(), admin.close()]);
     throw error;
-  }
-}
-
-interface Running {
-  readonly service: Service;
-  readonly admin: Admin;
-  readonly read: () => Config;
-}
-
-/** SIGTERM and SIGINT stop the service, SIGUSR2 changes the log level, SIGHUP rereads the settings. */
-function handleSignals(config: Config, log: Log, { service, admin, read }: Running) {
-  const stop = async () => {
-    await service.drain(config.drainMs);
-    await service.close();
-    await admin.close();
-  };
-  const shutdown = shutdownOnSignal(log, stop, config.drainMs + config.stopLimitMs);
-  const level = new LiveLogLevel(log.logger, config.logLevel);
-  level.toggleOnSignal();
-  // SIGHUP stops a service whose terminal is closed.
-  if (process.stdout.isTTY) process.on('SIGHUP', () => shutdown.begin('SIGHUP'));
-  else {
-    rereadOnSignal(config, {
-      log,
-      read,
-      setLogLevel: (to) => level.configure(to),
-      setOrigins: (origins) => service.allowOrigins(origins),
-    });
-  }
-  return shutdown;
-}
-
-/** Warns of unknown variables that resemble known ones. */
-function warnOfMisspelt({ logger }: Log, environment: Settings): void {
-  for (const [name, meant] of misspelt(environment)) {
-    logger.warn(
-      { name, meant },
-      'unknown environment variable, which resembles a known one; it has no effect',
-    );
   }
 }
 

@@ -2,8 +2,9 @@ import type { Command } from 'commander';
 import { toJson } from '../../../protocol/exact-json.ts';
 import { printable } from '../../domain/text.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import { ACKNOWLEDGED, actionOf, operatorOf } from '../../store/audit.ts';
+import { ACKNOWLEDGED, operatorOf } from '../../store/audit.ts';
 import {
+  applyRecorded,
   type DatabaseFlags,
   databaseCommand,
   databaseConfig,
@@ -50,7 +51,7 @@ async function acknowledge(flags: DatabaseFlags): Promise<void> {
     const found = [...losses.map(({ what }) => what), ...changes];
     if (found.length === 0) throw new CommandFailed('there is nothing to acknowledge');
     const what = [...losses.map(({ id }) => `record ${id}`), ...changes].join('; ');
-    await store.apply([{ type: 'audit', action: actionOf(ACKNOWLEDGED, what) }]);
+    await applyRecorded(store, ACKNOWLEDGED, what);
     for (const each of found) writeErr(`Acknowledged: ${each}.`);
   });
 }

@@ -6,8 +6,8 @@ import { type DatabaseFlags, databaseCommand, databaseConfig } from '../command-
 import {
   CommandFailed,
   counted,
+  fieldsText,
   grouped,
-  table,
   UsageError,
   writeJson,
   writeOut,
@@ -42,19 +42,18 @@ async function check(flags: CheckFlags): Promise<void> {
   const { database, environment: wanted } = databaseConfig(flags);
   const { schema, schemaDifferences, identity, environment, movedTo, revision, orders, ...found } =
     await database.check({ asked });
-  const { head } = found;
-  const { foreign, audit } = found;
+  const { head, foreign, audit, heads } = found;
+  const hasAsked = heads?.hasAsked === true;
   const problems = [
     ...schemaDifferences,
     ...foreign,
     ...found.problems,
     ...audit,
-    ...(found.heads?.problems ?? []),
+    ...(heads?.problems ?? []),
   ];
-  if (asked !== undefined && found.heads?.hasAsked !== true) {
-    const isUnknown = head === undefined;
+  if (asked !== undefined && !hasAsked) {
     problems.push(
-      isUnknown
+      head === undefined
         ? `it cannot be verified that the history contains ${flags.at}`
         : `the history does not contain ${flags.at}`,
     );
@@ -62,39 +61,26 @@ async function check(flags: CheckFlags): Promise<void> {
   expectEnvironment(database.label, environment, wanted);
   const store = database.label;
   if (flags.json) {
-    await writeJson({
-      store,
-      identity,
-      schema,
-      environment,
-      movedTo,
-      revision,
-      head,
-      orders,
-      problems,
-    });
+    const record = { store, identity, schema, environment, movedTo, revision, head, orders };
+    await writeJson({ ...record, problems });
   } else {
     const { has, knows } = schema;
-    const rows = [
-      ['store', store],
-      [
-        'schema',
-        has === knows ? `${has} (this release)` : `${has} of ${knows}; "migrate" updates it`,
-      ],
-      ['identity', identity ?? 'none yet; "migrate" makes it'],
-      ['environment', environment ?? 'not recorded'],
-      ...(movedTo === undefined ? [] : [['moved to', movedTo]]),
-      ['revision', String(revision)],
-      ['head', head ?? 'not computed yet; "migrate" computes it'],
-      ...(found.heads?.hasAsked === true && asked !== undefined
-        ? [['at', `${flags.at} is in the history`]]
-        : []),
-      ...Object.entries(orders).map(([status, count]) => [status, grouped(count)]),
-      ['problems', problems.length === 0 ? 'none' : String(problems.length)],
-    ];
-    await writeOut(
-      `${table(rows)}\n${problems.map((problem) => `  ${printable(problem)}\n`).join('')}`,
-    );
+    const fields = {
+      store,
+      schema: has === knows ? `${has} (this release)` : `${has} of ${knows}; "migrate" updates it`,
+      identity: identity ?? 'none yet; "migrate" makes it',
+      environment: environment ?? 'not recorded',
+      'moved to': movedTo,
+      revision,
+      head: head ?? 'not computed yet; "migrate" computes it',
+      at: asked !== undefined && hasAsked ? `${flags.at} is in the history` : undefined,
+      pending: grouped(orders.pending),
+      shipped: grouped(orders.shipped),
+      cancelled: grouped(orders.cancelled),
+      problems: problems.length === 0 ? 'none' : problems.length,
+    };
+    const lines = problems.map((problem) => `  ${printable(problem)}\n`);
+    await writeOut(fieldsText(fields) + lines.join(''));
   }
   if (problems.length > 0) {
     throw new CommandFailed(`the store failed the check: ${counted(problems.length, 'problem')}`);

@@ -1,7 +1,6 @@
 import { type Command, Option } from 'commander';
 import { type FreeIds, idsLeft } from '../../domain/ids.ts';
 import { parseInt64 } from '../../domain/order.ts';
-import { actionOf } from '../../store/audit.ts';
 import type { CommandOf } from '../../store/commands.ts';
 import {
   applyRecorded,
@@ -9,7 +8,14 @@ import {
   databaseCommand,
   withStore,
 } from '../command-database.ts';
-import { grouped, table, UsageError, writeErr, writeJson, writeOut } from '../terminal/terminal.ts';
+import {
+  fieldsText,
+  grouped,
+  UsageError,
+  writeErr,
+  writeJson,
+  writeOut,
+} from '../terminal/terminal.ts';
 
 interface IdsFlags extends DatabaseFlags {
   readonly last?: string;
@@ -50,12 +56,8 @@ async function ids(flags: IdsFlags): Promise<void> {
   const next = left > 0n ? highest + 1n : undefined;
   if (flags.json) await writeJson({ next, last, left });
   else {
-    const rows = [
-      ['next id', next === undefined ? 'none' : String(next)],
-      ['last id', String(last)],
-      ['left', grouped(left)],
-    ];
-    await writeOut(`${table(rows)}\n`);
+    const fields = { 'next id': next ?? 'none', 'last id': last, left: grouped(left) };
+    await writeOut(fieldsText(fields));
   }
   if (left <= 0n)
     writeErr('New orders are rejected until --last is set to an id with free ids below it.');
@@ -83,7 +85,7 @@ async function change(
   command: CommandOf<'limitIds' | 'skipIds'>,
 ): Promise<FreeIds> {
   const [free] = await withStore(flags, 'write', (store) =>
-    applyRecorded(store, actionOf('ids', what), [command]),
+    applyRecorded(store, 'ids', what, command),
   );
   return free!;
 }

@@ -1,8 +1,12 @@
 import type { Command } from 'commander';
 import { printable } from '../../domain/text.ts';
-import { actionOf } from '../../store/audit.ts';
 import type { MigrationStep } from '../../store/diagnosis.ts';
-import { type DatabaseFlags, databaseCommand, databaseConfig } from '../command-database.ts';
+import {
+  applyRecorded,
+  type DatabaseFlags,
+  databaseCommand,
+  databaseConfig,
+} from '../command-database.ts';
 import { counted, writeErr, writeJson, writeOut } from '../terminal/terminal.ts';
 
 interface MigrateFlags extends DatabaseFlags {
@@ -40,9 +44,7 @@ async function migrate(flags: DatabaseFlags): Promise<void> {
     onWaiting: writeErr,
   });
   try {
-    if (steps !== undefined) {
-      await store.apply([{ type: 'audit', action: actionOf('migrate', steps) }]);
-    }
+    if (steps !== undefined) await applyRecorded(store, 'migrate', steps);
   } finally {
     await store.close();
   }

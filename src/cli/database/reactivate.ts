@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { actionOf } from '../../store/audit.ts';
 import { expectEnvironment } from '../../store/open-options.ts';
 import {
   applyRecorded,
@@ -26,8 +25,7 @@ async function reactivate(flags: DatabaseFlags): Promise<void> {
     const { movedTo, environment } = await store.status({ evenIfMoved: true });
     expectEnvironment(database.label, environment, wanted);
     if (movedTo !== undefined) {
-      const action = actionOf('reactivate', `from ${movedTo}`);
-      await applyRecorded(store, action, [{ type: 'reactivate' }]);
+      await applyRecorded(store, 'reactivate', `from ${movedTo}`, { type: 'reactivate' });
     }
     writeErr(
       movedTo === undefined

@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { actionOf } from '../../store/audit.ts';
 import {
   applyRecorded,
   type DatabaseFlags,
@@ -32,10 +31,9 @@ async function rechain(flags: DatabaseFlags): Promise<void> {
     writeErr('The history is what its heads prove; nothing was changed.');
     return;
   }
-  await withStore(flags, 'write', (store) => {
-    const action = actionOf('rechain', `from revision ${from}`);
-    return applyRecorded(store, action, [{ type: 'rechain', from }]);
-  });
+  await withStore(flags, 'write', (store) =>
+    applyRecorded(store, 'rechain', `from revision ${from}`, { type: 'rechain', from }),
+  );
   writeErr(
     `The heads from revision ${from} on were computed again. Cursors of changes from there on are no longer valid.`,
   );

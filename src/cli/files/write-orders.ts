@@ -7,7 +7,7 @@ import {
   SPREADSHEET_ID,
 } from '../../../protocol/csv.ts';
 import { type Order, orderJson } from '../../domain/order.ts';
-import { formatTimestamp } from '../../domain/timestamp.ts';
+import { timeText } from '../terminal/terminal.ts';
 
 export const FORMATS = ['ndjson', 'json', 'csv', 'spreadsheet'] as const;
 export type Format = (typeof FORMATS)[number];
@@ -37,10 +37,7 @@ function csvWriter(form: CsvForm, header: readonly string[]): Writer {
   return {
     start: form.mark + csvLine(form, header),
     order: ({ shipDate, ...order }) => {
-      const values = {
-        ...order,
-        shipDate: shipDate === undefined ? undefined : formatTimestamp(shipDate),
-      };
+      const values = { ...order, shipDate: timeText(shipDate) };
       return csvLine(
         form,
         CSV_COLUMNS.map((name) => values[name]),

@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
-import { isReason } from '../../domain/order.ts';
+import { isReason, type OrderId } from '../../domain/order.ts';
 import { databaseCommand } from '../command-database.ts';
 import { UsageError } from '../terminal/terminal.ts';
-import { type ChangeFlags, type ChangeWords, changeSelected } from './change-orders.ts';
+import { type ChangeFlags, changeSelected } from './change-orders.ts';
 import { addSelection } from './selected-orders.ts';
 
 export function cancelCommand(): Command {
@@ -29,16 +29,6 @@ async function cancel(ids: readonly string[], flags: CancelFlags): Promise<void>
   if (reason !== undefined && !isReason(reason)) {
     throw new UsageError('--reason must have 1 to 64 characters, without control characters');
   }
-  const words: ChangeWords = {
-    command: 'cancel',
-    done: 'cancelled',
-    wasSo: 'was already cancelled',
-    reasons: {
-      order_not_found: 'does not exist',
-      order_already_shipped: 'has shipped and cannot be cancelled',
-      order_changed: 'has changed since it was selected',
-    },
-    failed: 'were not cancelled',
-  };
-  await changeSelected({ ids, commandOf: (id) => ({ type: 'cancel', id, reason }), words }, flags);
+  const commandOf = (id: OrderId) => ({ type: 'cancel', id, reason }) as const;
+  await changeSelected({ ids, commandOf, command: 'cancel', done: 'cancelled' }, flags);
 }

@@ -3,10 +3,16 @@ import { type ChangeCommand, MAX_BULK } from '../../domain/bulk.ts';
 import { NO_REVISION } from '../../domain/lifecycle.ts';
 import { type OrderId, parseInt64 } from '../../domain/order.ts';
 import { orderEtag } from '../../records/etags.ts';
-import { actionOf } from '../../store/audit.ts';
 import type { Store } from '../../store/store.ts';
 import { applyRecorded, type DatabaseFlags, namesOf, withStore } from '../command-database.ts';
-import { CommandFailed, UsageError, writeErr, writeJson, writeOut } from '../terminal/terminal.ts';
+import {
+  argument,
+  CommandFailed,
+  UsageError,
+  writeErr,
+  writeJson,
+  writeOut,
+} from '../terminal/terminal.ts';
 import {
   readSelection,
   type SelectedOrder,
@@ -16,18 +22,17 @@ import {
 
 type OutcomeName = ReturnType<typeof outcomeName>;
 
-/** Messages of a command that changes orders. */
-export interface ChangeWords {
-  /** Name of the command. */
-  readonly command: string;
-  /** Outcome of a changed order, and its message. */
-  readonly done: OutcomeName;
-  /** Message for an order that was already in the target state, which is not a failure. */
-  readonly wasSo: string;
-  /** Messages of failures, by outcome. */
-  readonly reasons: Readonly<Partial<Record<OutcomeName, string>>>;
-  /** Summary of the failures; follows "3 of 5 ". */
-  readonly failed: string;
+/** Messages of failures, by outcome. */
+const FAILURES: Readonly<Partial<Record<OutcomeName, string>>> = {
+  order_not_found: 'does not exist',
+  order_already_shipped: 'has shipped and cannot be cancelled',
+  order_already_cancelled: 'is cancelled and cannot be shipped',
+  order_changed: 'has changed since it was selected',
+};
+
+/** Returns the message of a failure; undefined for an order that was changed, or was already in the target state. */
+function failureOf(outcome: OutcomeName, done: OutcomeName): string | undefined {
+  return outcome === `order_already_${done}` ? undefined : FAILURES[outcome];
 }
 
 export interface ChangeFlags extends DatabaseFlags, SelectionFlags {
@@ -39,7 +44,10 @@ interface OrderChanges {
   /** The ids in the command line. */
   readonly ids: readonly string[];
   readonly commandOf: (id: OrderId) => ChangeCommand;
-  readonly words: ChangeWords;
+  /** Name of the command. */
+  readonly command: string;
+  /** Outcome of a changed order, and its message. */
+  readonly done: OutcomeName;
 }
 
 /**
@@ -48,7 +56,7 @@ interface OrderChanges {
  * @throws CommandFailed if any order was not changed
  */
 export async function changeSelected(changes: OrderChanges, flags: ChangeFlags): Promise<void> {
-  const { ids, words } = changes;
+  const { ids, command, done } = changes;
   const ways = [ids.length > 0, flags.dryRun === true, flags.orders !== undefined];
   if (ways.filter(Boolean).length !== 1) {
     throw new UsageError('name the orders by their ids, or by either --dry-run or --orders');
@@ -59,7 +67,7 @@ export async function changeSelected(changes: OrderChanges, flags: ChangeFlags):
     throw new UsageError('--pet, --status and --ships-before select orders for --dry-run');
   }
   if (flags.dryRun) {
-    await withStore(flags, 'read', (store) => writeSelection(store, flags, words.command));
+    await withStore(flags, 'read', (store) => writeSelection(store, flags, command));
     return;
   }
   const selection =
@@ -75,15 +83,15 @@ export async function changeSelected(changes: OrderChanges, flags: ChangeFlags):
     for (let from = 0; from < selection.length; from += most) {
       const part = await changePart(store, selection.slice(from, from + most), changes);
       // Printed per part, since a later part may fail.
-      if (!flags.json) await print(part, words);
+      if (!flags.json) await print(part, done);
       all.push(...part);
     }
     return all;
   });
   if (flags.json) await writeJson(results);
-  const failed = results.filter(({ outcome }) => words.reasons[outcome] !== undefined);
+  const failed = results.filter(({ outcome }) => failureOf(outcome, done) !== undefined);
   if (failed.length > 0) {
-    throw new CommandFailed(`${failed.length} of ${results.length} ${words.failed}`);
+    throw new CommandFailed(`${failed.length} of ${results.length} were not ${done}`);
   }
 }
 
@@ -95,7 +103,7 @@ interface Result {
 async function changePart(
   store: Store,
   part: readonly (Pick<SelectedOrder, 'id'> & Partial<SelectedOrder>)[],
-  { commandOf, words }: OrderChanges,
+  { commandOf, command }: OrderChanges,
 ): Promise<Result[]> {
   const selected = part.filter(({ etag }) => etag !== undefined).map(({ id }) => id);
   const records = selected.length === 0 ? [] : await store.orders(selected);
@@ -106,23 +114,19 @@ async function changePart(
     const ifRevision = isSame ? found.revision : NO_REVISION;
     return etag === undefined ? commandOf(id) : { ...commandOf(id), ifRevision };
   });
-  const action = actionOf(words.command, namesOf(part.map(({ id }) => id)));
-  const outcomes = await applyRecorded(store, action, commands);
+  const names = namesOf(part.map(({ id }) => id));
+  const outcomes = await applyRecorded(store, command, names, ...commands);
   return part.map(({ id }, index) => ({ id, outcome: outcomeName(outcomes[index]!) }));
 }
 
-async function print(results: readonly Result[], words: ChangeWords): Promise<void> {
+async function print(results: readonly Result[], done: OutcomeName): Promise<void> {
   for (const { id, outcome } of results) {
-    if (outcome === words.done) await writeOut(`${id} ${words.done}\n`);
-    else writeErr(`${id} ${words.reasons[outcome] ?? words.wasSo}`);
+    if (outcome === done) await writeOut(`${id} ${done}\n`);
+    else writeErr(`${id} ${failureOf(outcome, done) ?? `was already ${done}`}`);
   }
 }
 
 /** Parses an order id. @throws UsageError */
 export function orderIdArgument(text: string): bigint {
-  const id = parseInt64(text);
-  if (id === undefined) {
-    throw new UsageError(`an order id must be an int64 in plain decimal digits, not "${text}"`);
-  }
-  return id;
+  return argument(text, parseInt64, 'an order id must be an int64 in plain decimal digits');
 }

@@ -14,7 +14,7 @@ import {
 } from '../../store/feed.ts';
 import { isTransient, type Store } from '../../store/store.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
-import { CommandFailed, terminal, UsageError, writeErr, writeOut } from '../terminal/terminal.ts';
+import { argument, CommandFailed, terminal, writeErr, writeOut } from '../terminal/terminal.ts';
 
 /** How often the store is polled for new changes with --follow. */
 const POLL_MS = 250;
@@ -58,10 +58,7 @@ async function writeChanges({
   verify,
   ...flags
 }: ChangesFlags): Promise<void> {
-  const begin = parseFeedStart(after);
-  if (begin === undefined) {
-    throw new UsageError(`--after must be a cursor, start or now, not "${after}"`);
-  }
+  const begin = argument(after, parseFeedStart, '--after must be a cursor, start or now');
   await withStore(flags, 'read', async (store) => {
     const reading = new AbortController();
     terminal().stdout.once('close', () => reading.abort());

@@ -1,9 +1,8 @@
 import { type Command, Option } from 'commander';
 import { INT64_MIN, ORDER_STATUSES, type Order, type OrderStatus } from '../../domain/order.ts';
-import { formatTimestamp } from '../../domain/timestamp.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
 import { FORMATS, type Format, WRITERS } from '../files/write-orders.ts';
-import { naturalNumber, rowsText, writeErr, writeOut } from '../terminal/terminal.ts';
+import { naturalNumber, rowsText, timeText, writeErr, writeOut } from '../terminal/terminal.ts';
 import { orderIdArgument } from './change-orders.ts';
 import { matchingOrders } from './selected-orders.ts';
 
@@ -68,7 +67,7 @@ function tableOf(orders: readonly Order[]): string {
     STATUS: ({ status }) => status,
     PET: ({ petId }) => String(petId ?? ''),
     QUANTITY: ({ quantity }) => String(quantity ?? ''),
-    'SHIP DATE': ({ shipDate }) => (shipDate === undefined ? '' : formatTimestamp(shipDate)),
+    'SHIP DATE': ({ shipDate }) => timeText(shipDate),
     COMPLETE: ({ complete }) => String(complete ?? ''),
     ...(hasReferences && { REFERENCE: ({ reference }: Order) => reference }),
   });

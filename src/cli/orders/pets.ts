@@ -2,7 +2,6 @@ import { basename } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Command } from 'commander';
 import type { Pet } from '../../domain/order.ts';
-import { actionOf } from '../../store/audit.ts';
 import {
   applyRecorded,
   type DatabaseFlags,
@@ -53,9 +52,7 @@ async function importPets(file: string, flags: DatabaseFlags): Promise<void> {
       const put = async (pets: readonly Pet[], first: number) => {
         const part =
           count > BATCH ? `, from ${grouped(first)} to ${grouped(first + pets.length - 1)}` : '';
-        await applyRecorded(store, actionOf('pets import', what + part), [
-          { type: 'putPets', pets },
-        ]);
+        await applyRecorded(store, 'pets import', what + part, { type: 'putPets', pets });
       };
       let waiting: Pet[] = [];
       let stored = 0;

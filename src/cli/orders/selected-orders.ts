@@ -14,7 +14,14 @@ import type { OrderFilter } from '../../store/order-filter.ts';
 import type { PagePlace } from '../../store/pages.ts';
 import type { Store } from '../../store/store.ts';
 import { InputProblem, openInput } from '../files/input.ts';
-import { counted, terminal, UsageError, writeErr, writeOut } from '../terminal/terminal.ts';
+import {
+  argument,
+  counted,
+  terminal,
+  UsageError,
+  writeErr,
+  writeOut,
+} from '../terminal/terminal.ts';
 
 /** Flags that select the orders of a command by a filter, or from a dry run. */
 export interface SelectionFlags {
@@ -91,10 +98,8 @@ export async function* matchingOrders(
 }
 
 function filterOf({ pet, status = 'pending', shipsBefore }: SelectionFlags): OrderFilter {
-  const petId = pet === undefined ? undefined : parseInt64(pet);
-  if (pet !== undefined && petId === undefined) {
-    throw new UsageError(`--pet must be an int64 in plain decimal digits, not "${pet}"`);
-  }
+  const expected = '--pet must be an int64 in plain decimal digits';
+  const petId = pet === undefined ? undefined : argument(pet, parseInt64, expected);
   const shipDateBefore = shipsBefore === undefined ? undefined : parseBound(shipsBefore);
   if (shipsBefore !== undefined && shipDateBefore === undefined) {
     throw new UsageError(`--ships-before must be ${timestampProblem(shipsBefore)}`);

@@ -1,10 +1,9 @@
 import type { Command } from 'commander';
-import type { ChangeCommand } from '../../domain/bulk.ts';
 import { isTrackingNumber, type OrderId } from '../../domain/order.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
 import { databaseCommand } from '../command-database.ts';
-import { UsageError } from '../terminal/terminal.ts';
-import { type ChangeFlags, type ChangeWords, changeSelected } from './change-orders.ts';
+import { argument, UsageError } from '../terminal/terminal.ts';
+import { type ChangeFlags, changeSelected } from './change-orders.ts';
 import { addSelection } from './selected-orders.ts';
 
 interface ShipFlags extends ChangeFlags {
@@ -31,12 +30,8 @@ npx store-orders ship --orders orders.ndjson`,
 }
 
 async function ship(ids: readonly string[], flags: ShipFlags): Promise<void> {
-  const at = flags.at === undefined ? undefined : parseTimestamp(flags.at);
-  if (flags.at !== undefined && at === undefined) {
-    throw new UsageError(
-      `--at must be a time with an offset, such as 2026-11-20T09:30:00Z, not "${flags.at}"`,
-    );
-  }
+  const expected = '--at must be a time with an offset, such as 2026-11-20T09:30:00Z';
+  const at = flags.at === undefined ? undefined : argument(flags.at, parseTimestamp, expected);
   const { trackingNumber } = flags;
   if (trackingNumber !== undefined && !isTrackingNumber(trackingNumber)) {
     throw new UsageError(
@@ -46,17 +41,6 @@ async function ship(ids: readonly string[], flags: ShipFlags): Promise<void> {
   if (trackingNumber !== undefined && ids.length !== 1) {
     throw new UsageError('--tracking-number is for a single order');
   }
-  const words: ChangeWords = {
-    command: 'ship',
-    done: 'shipped',
-    wasSo: 'was already shipped',
-    reasons: {
-      order_not_found: 'does not exist',
-      order_already_cancelled: 'is cancelled and cannot be shipped',
-      order_changed: 'has changed since it was selected',
-    },
-    failed: 'were not shipped',
-  };
-  const commandOf = (id: OrderId): ChangeCommand => ({ type: 'ship', id, at, trackingNumber });
-  await changeSelected({ ids, commandOf, words }, flags);
+  const commandOf = (id: OrderId) => ({ type: 'ship', id, at, trackingNumber }) as const;
+  await changeSelected({ ids, commandOf, command: 'ship', done: 'shipped' }, flags);
 }

@@ -1,10 +1,18 @@
 import type { Command } from 'commander';
+import { CSV_COLUMNS } from '../../../protocol/csv.ts';
 import type { Order } from '../../domain/order.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
 import { type AuditRecord, operatorOf } from '../../store/audit.ts';
 import { type OrderEvent, orderWithHistory } from '../../store/store.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
-import { CommandFailed, table, writeJson, writeOut } from '../terminal/terminal.ts';
+import {
+  CommandFailed,
+  fieldsText,
+  table,
+  timeText,
+  writeJson,
+  writeOut,
+} from '../terminal/terminal.ts';
 import { orderIdArgument } from './change-orders.ts';
 
 export function showCommand(): Command {
@@ -45,20 +53,10 @@ function causeOf(
   return record && operatorOf(record);
 }
 
-function record(
-  { id, petId, quantity, shipDate, complete, status, reference, reason, trackingNumber }: Order,
-  history: ShownEvent[],
-) {
+function record(order: Order, history: ShownEvent[]) {
+  const fields = { ...order, shipDate: timeText(order.shipDate) };
   return {
-    id,
-    petId,
-    quantity,
-    shipDate: shipDate === undefined ? undefined : formatTimestamp(shipDate),
-    complete,
-    status,
-    reference,
-    reason,
-    trackingNumber,
+    ...Object.fromEntries(CSV_COLUMNS.map((name) => [name, fields[name]])),
     history: history.map(({ revision, type, at, by, operator }) => ({
       revision,
       type,
@@ -71,14 +69,11 @@ function record(
 
 function describe(order: Order, history: ShownEvent[]): string {
   const { history: events, ...fields } = record(order, history);
-  const rows = Object.entries(fields)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => [name, String(value)]);
   const lines = events.map(({ at, type, revision, by, operator }) => [
     at,
     type,
     `revision ${revision}`,
     by === OPERATOR ? `by ${operator ?? 'an operator'}` : `with ${by}`,
   ]);
-  return `${table(rows)}\n\n${lines.length === 0 ? 'no history' : table(lines)}\n`;
+  return `${fieldsText(fields)}\n${lines.length === 0 ? 'no history\n' : table(lines)}`;
 }

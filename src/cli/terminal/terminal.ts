@@ -3,6 +3,7 @@ import { isSea } from 'node:sea';
 import type { Readable, Writable } from 'node:stream';
 import { toJson } from '../../../protocol/exact-json.ts';
 import { printable } from '../../domain/text.ts';
+import { formatTimestamp } from '../../domain/timestamp.ts';
 
 /** Standard streams and environment of a command; `process` conforms to it. */
 export interface Terminal {
@@ -97,20 +98,21 @@ export function asStarted(text: string): string {
   return isSea() ? text.replaceAll('npx store-orders', 'store-orders') : text;
 }
 
-/** Formats rows as columns, each as wide as its widest cell. */
+/** Formats rows as lines of columns, each as wide as its widest cell. */
 export function table(cells: readonly (readonly string[])[]): string {
   const rows = cells.map((row) => row.map(printable));
   // There can be a million rows, more than a call has arguments.
   const widths = rows[0]!.map((_, column) =>
     rows.reduce((width, row) => Math.max(width, row[column]!.length), 0),
   );
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column]!))
-      .join('  ')
-      .trimEnd(),
-  );
-  return lines.join('\n');
+  const padded = rows.map((row) => row.map((cell, column) => cell.padEnd(widths[column]!)));
+  return padded.map((row) => `${row.join('  ').trimEnd()}\n`).join('');
+}
+
+/** Returns a table of the names and values of those fields that have one. */
+export function fieldsText(fields: object): string {
+  const given = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return table(given.map(([name, value]) => [name, String(value)]));
 }
 
 /** A table with a row for each item. */
@@ -138,7 +140,12 @@ export async function printRows<Item>(
 export function rowsText<Item>(items: readonly Item[], columns: Rows<Item>['columns']): string {
   const cellsOf = Object.values(columns);
   const rows = items.map((item) => cellsOf.map((cellOf) => cellOf(item) ?? ''));
-  return `${table([Object.keys(columns), ...rows])}\n`;
+  return table([Object.keys(columns), ...rows]);
+}
+
+/** Formats a time that may be absent. */
+export function timeText(at: number | undefined): string | undefined {
+  return at === undefined ? undefined : formatTimestamp(at);
 }
 
 /** 1234567 -> 1,234,567 */
@@ -157,7 +164,29 @@ export function counted(count: number | bigint, noun: string): string {
  * @throws UsageError
  */
 export function naturalNumber(what: string, text: string, most: number): number {
-  const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value <= most)) throw new UsageError(`${what} must be 0 to ${most}, not "${text}"`);
+  const parse = () => (/^\d{1,10}$/.test(text) && Number(text) <= most ? Number(text) : undefined);
+  return argument(text, parse, `${what} must be 0 to ${most}`);
+}
+
+/**
+ * Parses a value of the command line.
+ * @param expected the beginning of the error message, such as "--last must be an int64"
+ * @throws UsageError
+ */
+export function argument<T>(
+  text: string,
+  parse: (text: string) => T | undefined,
+  expected: string,
+): T {
+  const value = parse(text);
+  if (value === undefined) throw new UsageError(`${expected}, not "${text}"`);
   return value;
+}
+
+/** Returns a parser for an option that can be repeated, which adds a value to those before. */
+export function repeated<T>(parse: (text: string) => T | undefined, expected: string) {
+  return (text: string, others: readonly T[] = []): readonly T[] => {
+    const value = argument(text, parse, expected);
+    return others.includes(value) ? others : [...others, value];
+  };
 }

@@ -4,7 +4,7 @@ import { parseInt64 } from '../../domain/order.ts';
 import { MAX_PETS, newWebhook } from '../../domain/webhook.ts';
 import { urlProblem } from '../../feed/deliveries/addresses.ts';
 import { keyForNew, secretOf } from '../../feed/deliveries/webhook-key.ts';
-import { actionOf } from '../../store/audit.ts';
+import { oneOf } from '../../service/settings/parsers.ts';
 import {
   applyRecorded,
   type DatabaseFlags,
@@ -12,7 +12,13 @@ import {
   databaseConfig,
   withStore,
 } from '../command-database.ts';
-import { CommandFailed, UsageError, writeErr, writeSecret } from '../terminal/terminal.ts';
+import {
+  CommandFailed,
+  repeated,
+  UsageError,
+  writeErr,
+  writeSecret,
+} from '../terminal/terminal.ts';
 import { positionAt } from './manage.ts';
 
 interface CreateFlags extends DatabaseFlags {
@@ -37,12 +43,14 @@ npx store-orders webhooks create https://shop.example/hook --type cancelled --pe
     .addOption(
       new Option('--type <type>', 'a type of changes to send; repeat it for several (default: all)')
         .choices(EVENT_TYPES)
-        .argParser(addType),
+        .argParser(
+          repeated(oneOf(EVENT_TYPES).parse, `--type must be one of ${EVENT_TYPES.join(', ')}`),
+        ),
     )
     .option(
       '--pet <id>',
       'a pet whose changes to send; repeat it for several (default: all)',
-      addPet,
+      repeated(parseInt64, '--pet must be an int64'),
     )
     .option('--after <cursor>', 'a cursor of changes, "start", or "now"', 'now')
     .action(create);
@@ -74,32 +82,17 @@ async function create(url: string, flags: CreateFlags): Promise<void> {
       ...{ types: flags.type, petIds: flags.pet, position, keyName: key.name },
       ...{ createdAt: Date.now(), createdBy: undefined },
     });
-    const action = actionOf('webhooks create', `${webhook.id} ${new URL(url).host}`);
-    const [outcome] = await applyRecorded(store, action, [{ type: 'createWebhook', webhook }]);
+    const what = `${webhook.id} ${new URL(url).host}`;
+    const command = { type: 'createWebhook', webhook } as const;
+    const [outcome] = await applyRecorded(store, 'webhooks create', what, command);
     if (outcome === 'webhook_url_taken')
       throw new CommandFailed('operators have created a webhook with this URL already');
     if (outcome === 'too_many_webhooks') throw new CommandFailed('there are too many webhooks');
     await writeSecret(webhook.id, `${secretOf(key.bytes, webhook)}\n`, async () => {
       const { id } = webhook;
-      await applyRecorded(store, actionOf('webhooks delete', id), [{ type: 'deleteWebhook', id }]);
+      await applyRecorded(store, 'webhooks delete', id, { type: 'deleteWebhook', id });
       return `${id} was deleted`;
     });
     writeErr(`Created ${webhook.id}. Its secret is shown only once.`);
   });
-}
-
-/** Adds a value of --type. @throws UsageError */
-function addType(text: string, others: readonly OrderEventType[] = []): readonly OrderEventType[] {
-  const type = EVENT_TYPES.find((each) => each === text);
-  if (type === undefined) {
-    throw new UsageError(`--type must be one of ${EVENT_TYPES.join(', ')}, not "${text}"`);
-  }
-  return others.includes(type) ? others : [...others, type];
-}
-
-/** Adds a value of --pet. @throws UsageError */
-function addPet(text: string, others: readonly bigint[] = []): readonly bigint[] {
-  const id = parseInt64(text);
-  if (id === undefined) throw new UsageError(`--pet must be an int64, not "${text}"`);
-  return others.includes(id) ? others : [...others, id];
 }

@@ -9,7 +9,6 @@ import {
 } from '../../domain/webhook.ts';
 import { sendTest } from '../../feed/deliveries/test-delivery.ts';
 import { keyOf, ROTATION_MS, readWebhookKey, secretOf } from '../../feed/deliveries/webhook-key.ts';
-import { actionOf } from '../../store/audit.ts';
 import { parseFeedStart, startPosition } from '../../store/feed.ts';
 import type { Store } from '../../store/store.ts';
 import {
@@ -24,6 +23,14 @@ import { CommandFailed, UsageError, writeErr, writeOut } from '../terminal/termi
 const ID = 'wh_3f9c1a7be2d04586';
 const ROTATION_HOURS = ROTATION_MS / 3_600_000;
 
+/** The commands for one webhook. */
+export function manageCommands(): Command[] {
+  return [
+    ...[pauseCommand(), resumeCommand(), rewindCommand()],
+    ...[rotateCommand(), testCommand(), deleteCommand()],
+  ];
+}
+
 function commandFor(name: string, description: string, example = `${name} ${ID}`): Command {
   return databaseCommand(name, description, `npx store-orders webhooks ${example}`).argument(
     '<id>',
@@ -31,7 +38,7 @@ function commandFor(name: string, description: string, example = `${name} ${ID}`
   );
 }
 
-export function pauseCommand(): Command {
+function pauseCommand(): Command {
   return commandFor('pause', 'end the deliveries of a webhook; it keeps its position').action(
     async (id: string, flags: DatabaseFlags) => {
       await withStore(flags, 'write', (store) => change(store, 'pause', id, { isPaused: true }));
@@ -40,7 +47,7 @@ export function pauseCommand(): Command {
   );
 }
 
-export function resumeCommand(): Command {
+function resumeCommand(): Command {
   return commandFor(
     'resume',
     'continue a paused webhook where it stopped, or try it at once',
@@ -55,7 +62,7 @@ export function resumeCommand(): Command {
   });
 }
 
-export function rewindCommand(): Command {
+function rewindCommand(): Command {
   return commandFor(
     'rewind',
     'set the position of a webhook in the feed, backward or forward',
@@ -77,14 +84,13 @@ async function change(
   ...steps: readonly WebhookChanges[]
 ): Promise<Webhook> {
   await webhookOf(store, id);
-  const action = actionOf(`webhooks ${command}`, id);
   const commands = steps.map((changes) => ({ type: 'changeWebhook', id, changes }) as const);
-  const outcome = (await applyRecorded(store, action, commands)).at(-1);
+  const outcome = (await applyRecorded(store, `webhooks ${command}`, id, ...commands)).at(-1);
   if (typeof outcome === 'object') return outcome;
   throw new CommandFailed(`there is no webhook ${id}`);
 }
 
-export function rotateCommand(): Command {
+function rotateCommand(): Command {
   return commandFor(
     'rotate',
     'give a webhook a new secret, printed on stdout; the one before signs for 24 hours more',
@@ -103,7 +109,7 @@ async function rotate(id: string, flags: DatabaseFlags): Promise<void> {
     // the endpoint knows.
     await writeOut(`${secretOf(key.bytes, after)}\n`);
     const command = { type: 'rotateWebhook', id, keyName: key.name, at } as const;
-    const [outcome] = await applyRecorded(store, actionOf('webhooks rotate', id), [command]);
+    const [outcome] = await applyRecorded(store, 'webhooks rotate', id, command);
     if (typeof outcome !== 'object') {
       throw new CommandFailed(`there is no webhook ${id} any more; the secret is not valid`);
     }
@@ -121,7 +127,7 @@ async function rotate(id: string, flags: DatabaseFlags): Promise<void> {
   });
 }
 
-export function testCommand(): Command {
+function testCommand(): Command {
   return commandFor(
     'test',
     'send a signed delivery without changes to the endpoint of a webhook; nothing about it is recorded',
@@ -143,13 +149,13 @@ async function test(id: string, flags: DatabaseFlags): Promise<void> {
   writeErr(`The endpoint has accepted the test: ${answer}`);
 }
 
-export function deleteCommand(): Command {
+function deleteCommand(): Command {
   return commandFor('delete', 'delete a webhook').action(
     async (id: string, flags: DatabaseFlags) => {
       await withStore(flags, 'write', async (store) => {
         await webhookOf(store, id);
-        const action = actionOf('webhooks delete', id);
-        const [outcome] = await applyRecorded(store, action, [{ type: 'deleteWebhook', id }]);
+        const command = { type: 'deleteWebhook', id } as const;
+        const [outcome] = await applyRecorded(store, 'webhooks delete', id, command);
         if (outcome !== 'deleted') throw new CommandFailed(`there is no webhook ${id}`);
       });
       writeErr(`Deleted ${id}.`);

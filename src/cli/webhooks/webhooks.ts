@@ -6,21 +6,14 @@ import { type DatabaseFlags, databaseCommand, withStore } from '../command-datab
 import {
   CommandFailed,
   counted,
+  fieldsText,
   printRows,
-  table,
   writeJson,
   writeOut,
 } from '../terminal/terminal.ts';
 import { createCommand } from './create.ts';
 import { listenCommand } from './listen.ts';
-import {
-  deleteCommand,
-  pauseCommand,
-  resumeCommand,
-  rewindCommand,
-  rotateCommand,
-  testCommand,
-} from './manage.ts';
+import { manageCommands } from './manage.ts';
 
 export function webhooksCommand(): Command {
   const webhooks = new Command('webhooks').description(
@@ -30,12 +23,7 @@ export function webhooksCommand(): Command {
     createCommand(),
     listWebhooksCommand(),
     showWebhookCommand(),
-    pauseCommand(),
-    resumeCommand(),
-    rewindCommand(),
-    rotateCommand(),
-    testCommand(),
-    deleteCommand(),
+    ...manageCommands(),
     listenCommand(),
   ];
   for (const command of commands) webhooks.addCommand(command);
@@ -109,6 +97,5 @@ async function show(id: string, flags: Flags): Promise<void> {
       lastFailure &&
       [lastFailure.at, lastFailure.status, lastFailure.problem].filter(Boolean).join(' '),
   };
-  const rows = Object.entries(fields).filter(([, value]) => value !== undefined);
-  await writeOut(`${table(rows.map(([name, value]) => [name, String(value)]))}\n`);
+  await writeOut(fieldsText(fields));
 }

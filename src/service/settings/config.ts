@@ -4,61 +4,10 @@ import { type AllowedTargets, PUBLIC_ONLY } from '../../feed/deliveries/addresse
 import type { WebhookKeyFile } from '../../feed/deliveries/webhook-key.ts';
 import type { Rotation } from '../../store/backups.ts';
 import type { Database } from '../../store/database.ts';
-import { readDatabaseSetting, type UrlSource, urlSource } from './database-url.ts';
+import { readDatabaseSetting, urlSource } from './database-url.ts';
 import { urlHost } from './parsers.ts';
 import { type Settings, SettingsReader } from './settings.ts';
-import {
-  type LogLevel,
-  SETTING_NAMES,
-  SETTINGS,
-  type Setting,
-  type SettingName,
-  type ValueOf,
-} from './table.ts';
-
-export interface Config {
-  readonly host: string;
-  /** 0 selects any free port. */
-  readonly port: number;
-  readonly database: Database;
-  /** The file that its URL is read from. */
-  readonly databaseUrlFile: string | undefined;
-  /** Returns the current URL; if it is read from a file, the password may have changed. */
-  readonly currentDatabaseUrl: UrlSource;
-  readonly environment: Environment;
-  /** URL at which integrators reach this service; base URLs are this URL followed by /v1 or /v2. */
-  readonly rootUrl: string;
-  /** The path of `rootUrl`; empty for the root itself. */
-  readonly rootPath: string;
-  readonly stagingRootUrl: string | undefined;
-  /** Origins whose scripts may use the service from a browser; "*" for all. */
-  readonly corsOrigins: readonly string[];
-  /** Milliseconds since the epoch. */
-  readonly petLookup: { readonly deprecatedAt: number; readonly sunsetAt: number };
-  readonly admin: { readonly host: string; readonly port: number };
-  /** Host names for which the admin listener answers, besides those of every machine. */
-  readonly adminNames: readonly string[];
-  /** Whether other processes may listen on the same port (SO_REUSEPORT). */
-  readonly reusePort: boolean;
-  /** Whether the staff console is served. */
-  readonly hasConsole: boolean;
-  /** Of the store, for people; undefined if the operators have given it none. */
-  readonly storeName: string | undefined;
-  /** Whether a failover of the database can lose acknowledged changes; getStore reports it. */
-  readonly canLoseChanges: boolean;
-  /**
-   * After a stop signal: how long the service continues to serve while not ready, and the limit for the shutdown
-   * after that.
-   */
-  readonly drainMs: number;
-  readonly stopLimitMs: number;
-  readonly logLevel: LogLevel;
-  /** Undefined unless the service makes backups of its own. */
-  readonly backups: Rotation | undefined;
-  readonly webhooks: WebhookSettings;
-  /** The settings as given, to find those that have changed. */
-  readonly given: Readonly<Partial<Record<SettingName, string>>>;
-}
+import { SETTING_NAMES, SETTINGS, type Setting, type SettingName, type ValueOf } from './table.ts';
 
 /** How webhooks are delivered. */
 export interface WebhookSettings {
@@ -74,33 +23,46 @@ export interface WebhookSettings {
  * @param environment as `readEnvironment` returns it
  * @throws ConfigError
  */
-export function readConfig(environment: Settings, flags: Settings = {}): Config {
+export function readConfig(environment: Settings, flags: Settings = {}) {
   const settings = new SettingsReader(environment, flags);
   /** After a problem, undefined: `finish` throws then. */
   const read = <Name extends SettingName>(name: Name) => settings.read(name) as ValueOf<Name>;
   const [host, port] = [read('HOST'), read('PORT')];
-  const database = readDatabaseSetting(settings);
+  const database = readDatabaseSetting(settings)!;
   const databaseUrlFile = settings.given('DATABASE_URL_FILE');
   // If the port is not known yet, the URL is relative: OpenAPI resolves it against the location of the contract.
   const ownUrl = port === 0 ? '' : `http://${urlHost(host ?? '')}:${port}`;
-  const rootUrl = settings.read('BASE_URL') ?? ownUrl;
   const admin = { host: read('OPERATIONS_HOST'), port: read('OPERATIONS_PORT') };
   const config = {
-    ...{ host, port, databaseUrlFile, rootUrl, admin },
+    host,
+    /** 0 selects any free port. */
+    port,
+    database,
+    /** The file that its URL is read from. */
+    databaseUrlFile,
     environment: read('ENVIRONMENT'),
+    /** URL at which integrators reach this service; base URLs are this URL followed by /v1 or /v2. */
+    rootUrl: settings.read('BASE_URL') ?? ownUrl,
     stagingRootUrl: settings.read('STAGING_BASE_URL'),
+    /** Origins whose scripts may use the service from a browser; "*" for all. */
     corsOrigins: settings.read('CORS_ORIGINS') ?? [],
     petLookup: readPetLookup(settings),
+    admin,
+    /** Host names for which the admin listener answers, besides those of every machine. */
     adminNames: settings.read('OPERATIONS_NAMES') ?? [],
     reusePort: read('REUSE_PORT'),
     hasConsole: read('CONSOLE') === 'on',
+    /** Of the store, for people; undefined if the operators have given it none. */
     storeName: settings.read('STORE_NAME'),
     canLoseChanges: read('CAN_LOSE_CHANGES'),
+    /** After a stop signal: how long the service continues to serve while not ready, and the limit for the shutdown after that. */
     drainMs: read('DRAIN_SECONDS'),
     stopLimitMs: read('STOP_LIMIT_SECONDS'),
     logLevel: read('LOG_LEVEL'),
+    /** Undefined unless the service makes backups of its own. */
     backups: readBackups(settings, database),
     webhooks: readWebhooks(settings, database),
+    /** The settings as given, to find those that have changed. */
     given: Object.fromEntries(SETTING_NAMES.map((name) => [name, settings.given(name)])),
   };
   // Only validated here: the key is read when it is needed.
@@ -110,11 +72,15 @@ export function readConfig(environment: Settings, flags: Settings = {}): Config 
   }
   settings.finish();
   return Object.freeze({
-    ...{ ...config, database: database! },
-    rootPath: new URL(rootUrl, 'http://localhost').pathname.replace(/\/$/, ''),
-    currentDatabaseUrl: urlSource(databaseUrlFile, database!),
+    ...config,
+    /** The path of `rootUrl`; empty for the root itself. */
+    rootPath: new URL(config.rootUrl, 'http://localhost').pathname.replace(/\/$/, ''),
+    /** Returns the current URL; if it is read from a file, the password may have changed. */
+    currentDatabaseUrl: urlSource(databaseUrlFile, database),
   });
 }
+
+export type Config = ReturnType<typeof readConfig>;
 
 /** Returns the settings that differ between two configurations and take effect only with a restart. */
 export function needRestart(running: Config, next: Config): string[] {
@@ -185,8 +151,8 @@ function readBackups(
   return { folder, everyMs: everyMs!, keep: keep! };
 }
 
-/** RFC 9745, section 4: the sunset must not be earlier than the deprecation. */
-function readPetLookup(settings: SettingsReader): Config['petLookup'] {
+/** In milliseconds since the epoch. RFC 9745, section 4: the sunset must not be earlier than the deprecation. */
+function readPetLookup(settings: SettingsReader) {
   const sunsetAt = settings.read('PET_LOOKUP_SUNSET_AT') ?? 0;
   const deprecatedAt = settings.read('PET_LOOKUP_DEPRECATED_AT') ?? 0;
   if (deprecatedAt <= sunsetAt || settings.problems.length > 0) return { deprecatedAt, sunsetAt };

@@ -30,18 +30,15 @@ export function readDatabaseSetting(settings: SettingsReader): Database | undefi
   return undefined;
 }
 
-/** Returns the current URL. If the content of the file is not used, `onIgnored` is called with the reason, once for each reason. */
-export type UrlSource = (onIgnored?: (reason: string) => void) => string;
-
 /**
  * Returns a function that reads the current URL. Only user and password may change: with another database, the list in memory would be wrong. A
- * file that is unreadable or contains any other URL is ignored.
+ * file that is unreadable or contains any other URL is ignored: `onIgnored` is called with the reason, once for each reason.
  */
-export function urlSource(file: string | undefined, database: Database): UrlSource {
+export function urlSource(file: string | undefined, database: Database) {
   let last = database.url;
-  if (file === undefined) return () => last;
   let known: string | undefined;
-  return (onIgnored = () => {}) => {
+  return (onIgnored: (reason: string) => void = () => {}): string => {
+    if (file === undefined) return last;
     const now = contentOf(file);
     const ignored = whyIgnored(now, database);
     if (ignored === undefined) last = now!;

@@ -8,42 +8,30 @@ import {
 } from '../../feed/deliveries/webhook-key.ts';
 import {
   COUNT,
+  DATE,
   DURATION,
+  HOST_NAME,
+  HOST_NAMES,
+  type Kind,
+  ORIGINS,
   oneOf,
-  parseBaseUrl,
-  parseCount,
-  parseDate,
-  parseDuration,
-  parseHost,
-  parseNames,
-  parseOrigins,
-  parsePort,
-  parseSeconds,
-  parseTruth,
+  PORT_NUMBER,
   SECONDS,
-  VERSION_PREFIX,
+  TRUTH,
+  WEB_URL,
 } from './parsers.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-const HOST_NAME = 'a host name or an IP address';
-const PORT_NUMBER = 'a port from 0 to 65535';
-const TRUTH = 'true or false';
-const WEB_URL = `an http or https URL whose path ends in ${VERSION_PREFIX}, without query`;
-const DATE = 'a date such as 2027-12-31 or 2027-12-31T00:00:00Z';
-
 /** A setting: an environment variable, a line of a settings file, or a flag of `serve`. */
-export interface Setting<T> {
+export interface Setting<T> extends Kind<T> {
   /** The flag of `serve`; absent without one. */
   readonly flag?: string;
   /** The default, as text; absent without one. */
   readonly default?: string;
   /** A description of the default for help and docs, if it is not a fixed text. */
   readonly otherwise?: string;
-  readonly parse: (text: string) => T | undefined;
-  /** Valid values, for messages: "HOST must be …". */
-  readonly expected: string;
   /** Whether a change takes effect without a restart: on SIGHUP, or with the next connection to the database. */
   readonly isLive?: true;
   /** One line for help and docs. */
@@ -61,15 +49,13 @@ export const SETTINGS = {
   HOST: setting({
     flag: '--host <host>',
     default: '127.0.0.1',
-    parse: parseHost,
-    expected: HOST_NAME,
+    ...HOST_NAME,
     help: 'Address to listen on; 0.0.0.0 for all.',
   }),
   PORT: setting({
     flag: '--port <port>',
     default: '8080',
-    parse: parsePort,
-    expected: PORT_NUMBER,
+    ...PORT_NUMBER,
     help: 'Port to listen on; 0 for any free one.',
   }),
   DATABASE_URL: setting({
@@ -88,70 +74,59 @@ export const SETTINGS = {
   BASE_URL: setting({
     flag: '--base-url <url>',
     otherwise: 'http://HOST:PORT/v1',
-    parse: parseBaseUrl,
-    expected: WEB_URL,
+    ...WEB_URL,
     help: 'Public URL of v1; ends in /v1. v2 is at the same URL with /v2.',
   }),
   STAGING_BASE_URL: setting({
-    parse: parseBaseUrl,
-    expected: WEB_URL,
+    ...WEB_URL,
     help: 'URL of the staging environment, for the contract.',
   }),
   ENVIRONMENT: setting({
     flag: '--environment <name>',
     default: 'production',
-    parse: oneOf(ENVIRONMENTS),
-    expected: ENVIRONMENTS.join(' or '),
+    ...oneOf(ENVIRONMENTS),
     help: 'production or staging. Keys of the other environment are rejected.',
   }),
   CORS_ORIGINS: setting({
-    parse: parseOrigins,
-    expected: 'comma-separated origins such as https://shop.example, or *',
+    ...ORIGINS,
     isLive: true,
     help: 'Comma-separated origins whose scripts may call the service from a browser, such as https://shop.example; * for all.',
   }),
   PET_LOOKUP_DEPRECATED_AT: setting({
     default: '2026-11-01T00:00:00Z',
-    parse: parseDate,
-    expected: DATE,
+    ...DATE,
     help: 'When the pet lookup was deprecated.',
   }),
   PET_LOOKUP_SUNSET_AT: setting({
     default: '2027-12-31T00:00:00Z',
-    parse: parseDate,
-    expected: DATE,
+    ...DATE,
     help: 'When the pet lookup ends; 410 from then on.',
   }),
   OPERATIONS_HOST: setting({
     flag: '--operations-host <host>',
     default: '127.0.0.1',
-    parse: parseHost,
-    expected: HOST_NAME,
+    ...HOST_NAME,
     help: 'Address of the admin listener: /livez, /readyz, /head, /metrics.',
   }),
   OPERATIONS_PORT: setting({
     flag: '--operations-port <port>',
     default: '8081',
-    parse: parsePort,
-    expected: PORT_NUMBER,
+    ...PORT_NUMBER,
     help: 'Port of the admin listener.',
   }),
   OPERATIONS_NAMES: setting({
-    parse: parseNames,
-    expected: 'host names, separated by commas',
+    ...HOST_NAMES,
     help: 'Host names by which Prometheus, probes or a balancer reach the admin listener, besides IP addresses, names without a dot, names that begin with that of the machine, and private domains such as .internal. Requests for others are 421.',
   }),
   REUSE_PORT: setting({
     flag: '--reuse-port',
     default: 'false',
-    parse: parseTruth,
-    expected: TRUTH,
+    ...TRUTH,
     help: 'true: share the port with other processes (SO_REUSEPORT), to use several cores.',
   }),
   CONSOLE: setting({
     default: 'on',
-    parse: oneOf(['on', 'off']),
-    expected: 'on or off',
+    ...oneOf(['on', 'off']),
     help: 'off: do not serve the staff console.',
   }),
   STORE_NAME: setting({
@@ -161,22 +136,19 @@ export const SETTINGS = {
   }),
   CAN_LOSE_CHANGES: setting({
     default: 'false',
-    parse: parseTruth,
-    expected: TRUTH,
+    ...TRUTH,
     help: 'true if the database has an asynchronous standby, so that a failover can lose acknowledged changes; getStore reports it to integrators.',
   }),
   DRAIN_SECONDS: setting({
     flag: '--drain-seconds <count>',
     default: '5',
-    parse: parseSeconds,
-    expected: SECONDS,
+    ...SECONDS,
     help: 'On shutdown, how long to keep serving while /readyz is 503; skipped unless /readyz responded 200 within the last minute.',
   }),
   STOP_LIMIT_SECONDS: setting({
     flag: '--stop-limit-seconds <count>',
     default: '10',
-    parse: parseSeconds,
-    expected: SECONDS,
+    ...SECONDS,
     help: 'On shutdown, how long until remaining requests are cut off.',
   }),
   BACKUP_DIR: setting({
@@ -186,14 +158,12 @@ export const SETTINGS = {
   }),
   BACKUP_EVERY: setting({
     default: '24h',
-    parse: parseDuration,
-    expected: DURATION,
+    ...DURATION,
     help: 'How often a backup is made in BACKUP_DIR.',
   }),
   BACKUP_KEEP: setting({
     default: '7',
-    parse: parseCount,
-    expected: COUNT,
+    ...COUNT,
     help: 'How many of these backups are kept.',
   }),
   WEBHOOK_KEY_FILE: setting({
@@ -212,14 +182,13 @@ export const SETTINGS = {
   }),
   WEBHOOKS_PER_KEY: setting({
     default: '20',
-    parse: parseCount,
-    expected: COUNT,
+    ...COUNT,
     help: 'How many webhooks one API key may have; operators may create any number up to that of the store.',
   }),
   LOG_LEVEL: setting({
     flag: '--log-level <level>',
     default: 'info',
-    parse: oneOf(LOG_LEVELS),
+    ...oneOf(LOG_LEVELS),
     expected: LOG_LEVELS.join(' | '),
     isLive: true,
     help: 'trace, debug, info, warn, error, fatal or silent.',

@@ -52,7 +52,7 @@ async function doctor(flags: DatabaseFlags & { json?: true }): Promise<void> {
       ...(advice === undefined ? [] : [['', '', `-> ${advice}`]]),
     ]);
     const total = `${counted(problems, 'problem')}, ${counted(warnings, 'warning')}`;
-    await writeOut(`${table(rows)}\n\n${total}\n`);
+    await writeOut(`${table(rows)}\n${total}\n`);
   }
   if (problems > 0) throw new CommandFailed(`the service has ${counted(problems, 'problem')}`);
 }

@@ -1,6 +1,5 @@
 import { Command } from 'commander';
 import { formatTimestamp } from '../../../domain/timestamp.ts';
-import { actionOf } from '../../../store/audit.ts';
 import { type ImportRecord, SHOWN_DIGITS } from '../../../store/history.ts';
 import {
   applyRecorded,
@@ -12,6 +11,7 @@ import {
   CommandFailed,
   grouped,
   printRows,
+  timeText,
   UsageError,
   writeErr,
 } from '../../terminal/terminal.ts';
@@ -45,18 +45,14 @@ async function listImports(flags: DatabaseFlags & { json?: true }): Promise<void
 
 const COLUMNS = {
   DIGEST: ({ source }: ImportRecord) => source.slice(0, SHOWN_DIGITS),
-  STARTED: ({ begunAt }: ImportRecord) => timeOf(begunAt) ?? 'unknown',
-  FINISHED: ({ finishedAt }: ImportRecord) => timeOf(finishedAt) ?? 'not finished',
+  STARTED: ({ begunAt }: ImportRecord) => timeText(begunAt) ?? 'unknown',
+  FINISHED: ({ finishedAt }: ImportRecord) => timeText(finishedAt) ?? 'not finished',
   ROWS: rowsOf,
   FILE: ({ name }: ImportRecord) => name,
 };
 
 function record({ begunAt, finishedAt, ...rest }: ImportRecord) {
-  return { ...rest, begunAt: timeOf(begunAt), finishedAt: timeOf(finishedAt) };
-}
-
-function timeOf(at: number | undefined): string | undefined {
-  return at === undefined ? undefined : formatTimestamp(at);
+  return { ...rest, begunAt: timeText(begunAt), finishedAt: timeText(finishedAt) };
 }
 
 /** 2,000 of 5,000 */
@@ -83,8 +79,8 @@ async function forgetImport(digest: string, flags: DatabaseFlags): Promise<void>
     const found = (await store.history.imports()).filter(({ source }) => source.startsWith(digest));
     if (found.length !== 1) throw new CommandFailed(`there is no import ${digest}`);
     const { source, name = '' } = found[0]!;
-    const action = actionOf('imports forget', `${source.slice(0, SHOWN_DIGITS)} ${name}`.trim());
-    await applyRecorded(store, action, [{ type: 'forgetImport', source }]);
+    const what = `${source.slice(0, SHOWN_DIGITS)} ${name}`.trim();
+    await applyRecorded(store, 'imports forget', what, { type: 'forgetImport', source });
     writeErr(`Deleted the record of the import ${digest}.`);
   });
 }
