@@ -137,12 +137,11 @@ async function insert(
   { name, columns }: Table,
   rows: readonly Row[],
 ): Promise<void> {
-  const types = { integer: 'bigint', text: 'text', boolean: 'boolean', bytes: 'bytea' };
-  const arrays = Object.values(columns).map((kind, at) => `$${at + 1}::${types[kind]}[]`);
-  const values = Object.values(columns).map((kind, at) => {
+  const arrays = Object.values(columns).map((type, at) => `$${at + 1}::${type}[]`);
+  const values = Object.values(columns).map((type, at) => {
     const cells = rows.map((row) => row[at]!);
-    if (kind === 'text') return textArray(cells.map(text));
-    if (kind === 'bytes') return byteaArray(cells.map((cell) => (cell as Uint8Array) ?? undefined));
+    if (type === 'text') return textArray(cells.map(text));
+    if (type === 'bytea') return byteaArray(cells.map((cell) => (cell as Uint8Array) ?? undefined));
     return arrayOf(cells.map(integer));
   });
   const sql = `INSERT INTO ${name} (${Object.keys(columns).join(', ')})
