@@ -21,10 +21,10 @@ import {
   retryWhileBusy,
 } from './database/connection.ts';
 import {
+  codeOf,
   damageOf,
   type Failure,
   failureOf,
-  isBusy,
   openError,
   storeError,
 } from './database/errors.ts';
@@ -119,7 +119,7 @@ function probeForWriting(db: DatabaseSync): void {
     db.exec('BEGIN IMMEDIATE; UPDATE store SET revision = revision; ROLLBACK');
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
-    if (!isBusy(error)) throw error;
+    if (codeOf(error) !== 'busy') throw error;
   }
 }
 

@@ -15,7 +15,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { StoreNotUsable } from '../../store.ts';
-import { isBusy, isCannotOpen, isReadOnly } from './errors.ts';
+import { codeOf } from './errors.ts';
 import { expectOneName } from './one-name.ts';
 
 export const SQLITE = 'sqlite:';
@@ -237,8 +237,8 @@ export function readableLocation(path: string): Location {
     db.prepare('SELECT 1 FROM sqlite_schema').get();
     return path;
   } catch (error) {
-    if (isReadOnly(error)) throw new StoreNotUsable(READ_AS_OWNER, { cause: error });
-    if (!isCannotOpen(error)) throw error;
+    if (codeOf(error) === 'read-only') throw new StoreNotUsable(READ_AS_OWNER, { cause: error });
+    if (codeOf(error) !== 'cannot open') throw error;
     // Changes that are only in the log cannot be read without the log's index.
     if (sizeOf(`${path}-wal`) > 0) {
       if (mayUse(path, constants.R_OK)) throw new StoreNotUsable(READ_AS_OWNER, { cause: error });
@@ -274,7 +274,7 @@ export function retryWhileBusy<T>(limitMs: number, use: () => T): T {
     try {
       return use();
     } catch (error) {
-      if (!isBusy(error) || performance.now() >= until) throw error;
+      if (codeOf(error) !== 'busy' || performance.now() >= until) throw error;
       Atomics.wait(sleeper, 0, 0, RETRY_MS);
     }
   }

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { OpenOptions } from '../../open-options.ts';
 import { StoreNotUsable } from '../../store.ts';
 import { readableLocation, readDatabase, retryWhileBusy } from '../database/connection.ts';
-import { isBusy, storeError } from '../database/errors.ts';
+import { codeOf, storeError } from '../database/errors.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
 import { timeForName } from './backup.ts';
 import { backupInThread } from './backup-in-thread.ts';
@@ -67,7 +67,7 @@ function schemaOf(path: string): number {
     const read = () => readDatabase(readableLocation(path), missingMigrations);
     return KNOWN_MIGRATIONS - retryWhileBusy(BUSY_MS, read).length;
   } catch (error) {
-    if (isBusy(error)) throw storeError(path, error);
+    if (codeOf(error) === 'busy') throw storeError(path, error);
     return 0;
   }
 }

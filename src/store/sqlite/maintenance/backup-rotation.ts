@@ -15,7 +15,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Backup, LatestBackup, Rotated, Rotation } from '../../backups.ts';
 import { StoreNotUsable } from '../../store.ts';
 import { mayUse, readableLocation, readDatabase } from '../database/connection.ts';
-import { isBusy, withOpenErrors } from '../database/errors.ts';
+import { codeOf, withOpenErrors } from '../database/errors.ts';
 import { copySqlite, expectFolder, makeBackup, partialsIn, timeForName } from './backup.ts';
 
 /** https://sqlite.org/fileformat.html#the_database_header */
@@ -44,7 +44,7 @@ export async function rotateBackups(path: string, rotation: Rotation): Promise<R
     const made = await make(path, prefix, rotation);
     return { latest: latestOf(prefix, folder), made };
   } catch (error) {
-    if (!isBusy(error)) throw error;
+    if (codeOf(error) !== 'busy') throw error;
     return { latest: latestOf(prefix, folder) };
   } finally {
     lock.close();

@@ -27,7 +27,7 @@ import {
   readDatabase,
   syncToDisk,
 } from '../database/connection.ts';
-import { isBusy, isCorrupt, openError, withOpenErrors } from '../database/errors.ts';
+import { codeOf, openError, unlessCorrupt, withOpenErrors } from '../database/errors.ts';
 import { expectOneName } from '../database/one-name.ts';
 import { LastGiven } from '../database/origin.ts';
 import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
@@ -70,7 +70,11 @@ export async function restoreSqlite(
   if (wasThere) {
     withOpenErrors(path, () => {
       expectOneName(path);
-      refuseOther(path, expectReplaceable);
+      // A corrupt database is a reason to restore, and may be replaced.
+      unlessCorrupt(
+        () => readDatabase(path, expectReplaceable),
+        () => {},
+      );
     });
   }
   let nextId: OrderId | undefined;
@@ -114,14 +118,12 @@ export async function restoreSqlite(
 
 /** Returns the ids that the replaced database has assigned; none if they cannot be read. @throws StoreNotUsable if it must not be replaced */
 function idsGivenBy(old: DatabaseSync, expectReplaceable: (old: DatabaseSync) => void): FreeIds[] {
-  try {
+  const read = () => {
     // It may have been moved while the backup was copied.
     expectReplaceable(old);
     return [freeIdsOf(old)];
-  } catch (error) {
-    if (!isCorrupt(error)) throw error;
-    return [];
-  }
+  };
+  return unlessCorrupt(read, () => []);
 }
 
 /** See Restored. None if the replaced database cannot be read, or one of the two has an earlier schema. */
@@ -154,15 +156,6 @@ function keysAndWebhooks(db: DatabaseSync) {
 }
 
 /** Refuses to replace a database by mistake: one of another program, store or environment, or moved elsewhere. */
-function refuseOther(path: string, expectReplaceable: (old: DatabaseSync) => void): void {
-  try {
-    readDatabase(path, expectReplaceable);
-  } catch (error) {
-    // A corrupt database is a reason to restore, and may be replaced.
-    if (!isCorrupt(error)) throw error;
-  }
-}
-
 function refuseOtherStore(db: DatabaseSync, source: Findings, mayBeAnother: boolean): void {
   const isEmpty = missingMigrations(db).length === KNOWN_MIGRATIONS;
   const store = isEmpty ? undefined : db.prepare('SELECT * FROM store').get();
@@ -200,7 +193,11 @@ async function withExclusiveLock(
   try {
     // In this mode the first transaction takes a lock that excludes all other connections, and keeps it.
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
-    if (checkpointLog(db)) {
+    const checkpointLog = () => {
+      db.exec('PRAGMA journal_mode = DELETE');
+      return true;
+    };
+    if (unlessCorrupt(checkpointLog, () => false)) {
       // Holds the lock in a transaction instead: when the connection is closed, `path` names another file, and nothing must be deleted.
       db.exec('PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema; BEGIN EXCLUSIVE');
       if (db.prepare('PRAGMA journal_mode').get()?.journal_mode !== 'delete') throw inUse();
@@ -208,7 +205,7 @@ async function withExclusiveLock(
       return;
     }
   } catch (error) {
-    throw isBusy(error) ? inUse() : error;
+    throw codeOf(error) === 'busy' ? inUse() : error;
   } finally {
     db.close();
   }
@@ -218,17 +215,6 @@ async function withExclusiveLock(
 
 function inUse(): StoreNotUsable {
   return new StoreNotUsable('it is in use; stop the service and all commands that use it');
-}
-
-/** Checkpoints and removes the log. Returns false if the log is corrupt. */
-function checkpointLog(db: DatabaseSync): boolean {
-  try {
-    db.exec('PRAGMA journal_mode = DELETE');
-    return true;
-  } catch (error) {
-    if (!isCorrupt(error)) throw error;
-    return false;
-  }
 }
 
 /** What the backup lacks is known to the operator, and is no loss to be reported. */
