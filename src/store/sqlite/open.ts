@@ -20,7 +20,7 @@ import {
   readDatabase,
 } from './database/connection.ts';
 import { withOpenErrors } from './database/errors.ts';
-import { expectSchema, KNOWN_MIGRATIONS } from './database/schema.ts';
+import { expectSchema, MIGRATIONS } from './database/schema.ts';
 import { Session } from './database/session.ts';
 import { expectServed } from './database/transaction.ts';
 import { readFeed } from './feed.ts';
@@ -150,7 +150,7 @@ function storeOf(
     await writer.close();
   };
   return {
-    engine: { name: 'sqlite', schema: KNOWN_MIGRATIONS },
+    engine: { name: 'sqlite', schema: MIGRATIONS.length },
     history,
     apply: <C extends StoreCommand>(commands: readonly C[]) =>
       guarded(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),

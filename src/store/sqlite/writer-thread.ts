@@ -30,7 +30,7 @@ import {
 } from './database/errors.ts';
 import { FILES_COMPARED_MS, OpenFiles } from './database/open-files.ts';
 import { LastGiven, recordOrigin, reserveGiven } from './database/origin.ts';
-import { MIGRATION_WAIT_MS, type Migrated, migrate, missingMigrations } from './database/schema.ts';
+import { MIGRATION_WAIT_MS, type Migrated, migrate, migrationsOf } from './database/schema.ts';
 import { Session } from './database/session.ts';
 import { inTransaction } from './database/transaction.ts';
 import { changeOrders, importOrders } from './orders.ts';
@@ -79,7 +79,7 @@ async function open() {
     const { db, file } = openForWriting(path, create);
     try {
       // Checked first, so that a file of another program is left unchanged.
-      retryWhileBusy(lockWaitMs, () => missingMigrations(db));
+      retryWhileBusy(lockWaitMs, () => migrationsOf(db));
       retryWhileBusy(lockWaitMs, () => makeDurable(db));
       const migrated = migrate(db, MIGRATION_WAIT_MS, data.mayMigrate);
       if (data.mayMigrate) expectNothingMissing(schemaDifferences('sqlite', describeSchema(db)));

@@ -17,15 +17,12 @@ import { insertStoreRow, readStatus } from '../../tables/store-row.ts';
 import { arrayOf, byteaArray, textArray } from '../database/arrays.ts';
 import { describeSchema } from '../database/catalog.ts';
 import { newSession } from '../database/connection.ts';
-import { KNOWN_MIGRATIONS, migrate } from '../database/schema.ts';
+import { migrate } from '../database/schema.ts';
 import { BEGIN_SNAPSHOT, type Session } from '../database/session.ts';
 import { BULK } from '../database/session-settings.ts';
 
 /** "STCP": the advisory lock held while copying into a database. */
 const COPY_LOCK = 0x53544350;
-
-/** A target has the schema of this release. */
-const SCHEMA = { has: KNOWN_MIGRATIONS, knows: KNOWN_MIGRATIONS };
 
 /**
  * Opens a read-only snapshot of the store at `url`.
@@ -65,7 +62,7 @@ export async function openPostgresTarget(url: string): Promise<Target> {
     insert: (table, rows) => insert(session, table, rows),
     rows: (table) => inOneTransaction(session, rowsOf(session, table)),
     counts: async () => {
-      const [row] = await session.query(countsSql(SCHEMA));
+      const [row] = await session.query(countsSql());
       return row as bigint[];
     },
     complete: (status, action) => complete(session, status, action),

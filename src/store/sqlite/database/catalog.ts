@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import { asset } from '../../../assets.ts';
 import { foreignLines } from '../../expected-schema.ts';
 import { TABLES } from '../../tables/copied.ts';
-import { allMigrations, MIGRATIONS_FOLDER, missingMigrations } from './schema.ts';
+import { migrationsOf, runMigrations } from './schema.ts';
 
 /** Returns the lines of `schemaDifferences` for a database. `db` must return rows as objects. */
 export function describeSchema(db: DatabaseSync): string[] {
@@ -72,8 +71,7 @@ export function dropForeignObjects(db: DatabaseSync): void {
 }
 
 function foreignIn(db: DatabaseSync): { readonly type: string; readonly name: string }[] {
-  const count = allMigrations().length - missingMigrations(db).length;
-  const own = ownObjects(count);
+  const own = ownObjects(migrationsOf(db));
   const found = db.prepare(OBJECTS).all() as { type: string; name: string; sql: string }[];
   const references = db.prepare(REFERENCES).all() as { type: string; name: string }[];
   const isForeign = ({ type, name, sql }: (typeof found)[number]) => {
@@ -96,9 +94,7 @@ function conditionsOf(sql: string): string {
 function ownObjects(count: number): ReadonlyMap<string, string> {
   const db = new DatabaseSync(':memory:');
   try {
-    for (const name of allMigrations().slice(0, count)) {
-      db.exec(asset(`${MIGRATIONS_FOLDER}/${name}`));
-    }
+    runMigrations(db, 0, count);
     const rows = db.prepare(OBJECTS).all();
     return new Map(rows.map(({ type, name, sql }) => [`${type} ${name}`, String(sql)]));
   } finally {

@@ -9,7 +9,6 @@ import {
   countedRows,
   type Findings,
   isSampled,
-  type SchemaVersion,
   type StoreCheck,
 } from '../../tables/consistency.ts';
 import { headFromColumn } from '../../tables/feed.ts';
@@ -20,7 +19,7 @@ import { describeSchema, foreignObjects } from '../database/catalog.ts';
 import { chainedRows } from '../database/compute-heads.ts';
 import { openForReading, readableLocation } from '../database/connection.ts';
 import { codeOf, damageOf, openError, unlessCorrupt, withOpenErrors } from '../database/errors.ts';
-import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
+import { MIGRATIONS, migrationsOf } from '../database/schema.ts';
 import { Session } from '../database/session.ts';
 
 /**
@@ -40,10 +39,7 @@ export async function checkSqlite(path: string, options: StoreCheck = {}): Promi
 }
 
 async function findingsOf(db: DatabaseSync, options: StoreCheck): Promise<Findings> {
-  const schema = {
-    has: KNOWN_MIGRATIONS - missingMigrations(db).length,
-    knows: KNOWN_MIGRATIONS,
-  };
+  const schema = { has: migrationsOf(db), knows: MIGRATIONS.length };
   db.exec('BEGIN');
   // Corrupt pages are a finding of their own.
   const nothing = () => [];
@@ -66,7 +62,7 @@ async function findingsOf(db: DatabaseSync, options: StoreCheck): Promise<Findin
     (error) => codeOf(error) === 'corrupt' || differences.length > 0,
   );
   const isUnsound = damage.length + problems.length > 0;
-  const unlinked = isSample || isUnsound ? [] : unlinkedEvents(session, schema);
+  const unlinked = isSample || isUnsound ? [] : unlinkedEvents(session, schema.has);
   const unreadable: string[] = [];
   const readHeads = (latest: Position | undefined) =>
     checkHeads(session, (after) => chainedRows(session, after), latest, options).catch((error) => {
@@ -101,7 +97,7 @@ async function findingsOf(db: DatabaseSync, options: StoreCheck): Promise<Findin
 const PREVIOUS_SINCE = 2;
 
 /** Returns a problem if events are not linked to the event that placed their order. */
-function unlinkedEvents(session: Session, { has }: SchemaVersion): string[] {
+function unlinkedEvents(session: Session, has: number): string[] {
   if (has < PREVIOUS_SINCE) return [];
   const count = session.query(UNLINKED)[0]![0] as bigint;
   return count === 0n ? [] : [`${count} events are not linked to the event before`];

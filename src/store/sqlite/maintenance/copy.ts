@@ -22,13 +22,10 @@ import {
   retryWhileBusy,
 } from '../database/connection.ts';
 import { openError, withOpenErrors } from '../database/errors.ts';
-import { expectSchema, KNOWN_MIGRATIONS, migrate, missingMigrations } from '../database/schema.ts';
+import { expectSchema, migrate, migrationsOf } from '../database/schema.ts';
 import { Session } from '../database/session.ts';
 
 const LOCK_WAIT_MS = 10_000;
-
-/** A target has the schema of this release. */
-const SCHEMA = { has: KNOWN_MIGRATIONS, knows: KNOWN_MIGRATIONS };
 
 /**
  * Opens a read-only snapshot of the store at `path`.
@@ -68,7 +65,7 @@ export async function openSqliteTarget(path: string): Promise<Target> {
   return withOpenErrors(path, () => {
     const { db } = openForWriting(path, true);
     closingOnError(db, () => {
-      missingMigrations(db);
+      migrationsOf(db);
       db.exec('PRAGMA locking_mode = EXCLUSIVE');
       makeDurable(db);
       migrate(db, 0, false);
@@ -88,7 +85,7 @@ export async function openSqliteTarget(path: string): Promise<Target> {
         }
       },
       rows: (table) => rowsOf(path, db, table),
-      counts: async () => session.query(countsSql(SCHEMA))[0] as readonly bigint[],
+      counts: async () => session.query(countsSql())[0] as readonly bigint[],
       complete: async (status, action) => {
         session.run('PRAGMA synchronous = FULL');
         session.run('BEGIN');

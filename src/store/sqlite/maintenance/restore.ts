@@ -30,7 +30,7 @@ import {
 import { codeOf, openError, unlessCorrupt, withOpenErrors } from '../database/errors.ts';
 import { expectOneName } from '../database/one-name.ts';
 import { LastGiven } from '../database/origin.ts';
-import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
+import { migrationsOf } from '../database/schema.ts';
 import {
   changeDatabase,
   copySqlite,
@@ -157,8 +157,7 @@ function keysAndWebhooks(db: DatabaseSync) {
 
 /** Refuses to replace a database by mistake: one of another program, store or environment, or moved elsewhere. */
 function refuseOtherStore(db: DatabaseSync, source: Findings, mayBeAnother: boolean): void {
-  const isEmpty = missingMigrations(db).length === KNOWN_MIGRATIONS;
-  const store = isEmpty ? undefined : db.prepare('SELECT * FROM store').get();
+  const store = migrationsOf(db) === 0 ? undefined : db.prepare('SELECT * FROM store').get();
   const { identity, revision, environment, moved_to: movedTo } = store ?? {};
   // A service that was started before the restore has made a store without orders.
   const hasOrders = Number(revision ?? 0) > 0;
