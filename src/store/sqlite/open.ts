@@ -2,7 +2,7 @@ import { realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import type { History } from '../history.ts';
-import { mayMigrate, type OpenOptions } from '../open-options.ts';
+import type { OpenOptions } from '../open-options.ts';
 import type { Store, StoreSizes } from '../store.ts';
 import { readAudit, readOperators } from '../tables/audit.ts';
 import { importProgress, readImports } from '../tables/imports.ts';
@@ -33,13 +33,6 @@ import { Usability } from './usability.ts';
 import { WriterClient } from './writer-client.ts';
 
 /**
- * How long a batch of commands waits for another process's write lock. It may first wait for the batch before it, so a client waits up to twice
- * as long, well below a second.
- */
-const LOCK_WAIT_MS = 300;
-const COMMAND_LOCK_WAIT_MS = 10_000;
-
-/**
  * Opens the embedded engine: one file, one writer thread, readers that are never blocked.
  * @throws StoreNotUsable
  */
@@ -47,7 +40,7 @@ export async function openSqlite(path: string, options: OpenOptions): Promise<St
   if (options.purpose === 'read') return openReadOnly(path);
   if (options.purpose === 'service') await backupBeforeMigration(path, options);
   const usability = new Usability(path, () => writer.isSound());
-  const writer = await startWriter(path, options, (error) => usability.end(error));
+  const writer = await WriterClient.start(path, options, (error) => usability.end(error));
   try {
     const reading = withOpenErrors(path, () => openReading(path));
     return storeOf(reading, writer, usability);
@@ -71,24 +64,6 @@ function openReadOnly(path: string): Store {
     throw new Error('the store was opened for reading only');
   };
   return storeOf(reading, { apply, close: async () => {} }, new Usability(path, async () => false));
-}
-
-async function startWriter(
-  path: string,
-  options: OpenOptions,
-  onLoss: (error: Error) => void,
-): Promise<WriterClient> {
-  const { create, purpose, onMigrated, onWaiting, onLost, onWarning } = options;
-  const isService = purpose === 'service';
-  const lockWaitMs = isService ? LOCK_WAIT_MS : COMMAND_LOCK_WAIT_MS;
-  const { writer, migrated, lost, problem } = await WriterClient.start(
-    { path, create, lockWaitMs, mayMigrate: mayMigrate(purpose) },
-    { onLoss, onWaiting },
-  );
-  if (migrated !== undefined) onMigrated?.(migrated.from, migrated.to);
-  if (lost !== undefined) onLost?.(lost);
-  if (problem !== undefined) onWarning?.({ source: `${path}-ids`, message: problem });
-  return writer;
 }
 
 /**

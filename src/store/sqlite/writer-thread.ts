@@ -21,10 +21,10 @@ import {
   retryWhileBusy,
 } from './database/connection.ts';
 import {
+  type Answer,
+  answerOf,
   codeOf,
   damageOf,
-  type Failure,
-  failureOf,
   openError,
   storeError,
 } from './database/errors.ts';
@@ -46,33 +46,27 @@ export interface WriterData {
 
 export type WriterRequest = { readonly commands: readonly StoreCommand[] } | 'check' | 'close';
 
-/** The first answer. */
-export interface Ready {
-  readonly ready: true;
+/** The result of the first answer. */
+export interface Opened {
   readonly migrated: Migrated | undefined;
   /** The record of changes that this store has lost. */
   readonly lost: string | undefined;
   /** Of the file beside the database, see LastGiven. */
   readonly problem: string | undefined;
 }
-export type WriterAnswer =
-  | { readonly outcomes: OutcomeOf<StoreCommand>[] }
-  /** Whether every page of the database can be read and is valid. */
-  | { readonly isSound: boolean }
-  | Ready
-  | Failure;
-/** Sent before the first answer: the reason of `OpenOptions.onWaiting`. */
-export interface Progress {
-  readonly waiting: string;
-}
-/** Sent without a request when the store cannot be used any more. */
-export interface Loss {
-  readonly loss: Failure;
-}
+
+export type WriterMessage =
+  /** Opened, the outcomes of the commands, or whether every page of the database can be read and is valid. */
+  | Answer<unknown>
+  /** Sent before the first answer: the reason of `OpenOptions.onWaiting`. */
+  | { readonly waiting: string }
+  /** Sent without a request if files of the database were deleted or replaced. */
+  | { readonly loss: string };
 
 const port = parentPort!;
 const data = workerData as WriterData;
 const { path, create, lockWaitMs } = data;
+const send = (message: WriterMessage) => port.postMessage(message);
 
 async function open() {
   try {
@@ -90,7 +84,7 @@ async function open() {
       const session = new Session(db);
       if (!(await hasHeads(session))) {
         if (!data.mayMigrate) throw new StoreNotUsable(HEADS_NOT_COMPUTED);
-        const report = (waiting: string) => port.postMessage({ waiting } satisfies Progress);
+        const report = (waiting: string) => send({ waiting });
         await completeHeads(session, MIGRATION_WAIT_MS, headsProgress(report));
       }
       if (data.mayMigrate) await expectRows(session);
@@ -174,18 +168,12 @@ function apply(
 }
 
 /** Checks the file by a connection of its own, which has no page in memory. */
-function checkFile(): WriterAnswer {
-  return { isSound: readDatabase(readableLocation(path), damageOf).length === 0 };
+function isSound(): boolean {
+  return readDatabase(readableLocation(path), damageOf).length === 0;
 }
 
-async function answer(produce: () => WriterAnswer | Promise<WriterAnswer>): Promise<void> {
-  let message: WriterAnswer;
-  try {
-    message = await produce();
-  } catch (error) {
-    message = failureOf(storeError(path, error));
-  }
-  port.postMessage(message);
+async function answer(produce: () => unknown): Promise<void> {
+  send(await answerOf(produce, (error) => storeError(path, error)));
 }
 
 /** Compares the files of the database while nothing is written, too. Does not keep the thread alive. */
@@ -193,7 +181,7 @@ function watch(files: OpenFiles): void {
   const timer = setInterval(() => {
     try {
       const found = files.check();
-      if (found !== undefined) port.postMessage({ loss: failureOf(found) } satisfies Loss);
+      if (found !== undefined) send({ loss: found.message });
     } catch {
       // The file system does not respond now; the next change or check detects the problem.
     }
@@ -201,7 +189,7 @@ function watch(files: OpenFiles): void {
   timer.unref();
 }
 
-await answer(async () => {
+await answer(async (): Promise<Opened> => {
   const { session, migrated, given, lost, problem, files } = await open();
   const mutex = new Mutex();
   watch(files);
@@ -211,7 +199,7 @@ await answer(async () => {
     await recordGiven(session, given);
     // The commit may be in a file that no later process finds.
     files.expectUnchanged();
-    return { outcomes };
+    return outcomes;
   };
   const close = async () => {
     session.close();
@@ -221,8 +209,8 @@ await answer(async () => {
   port.on('message', (request: WriterRequest) => {
     void mutex.run(() => {
       if (request === 'close') return close();
-      return answer(() => (request === 'check' ? checkFile() : carryOutRequest(request)));
+      return answer(() => (request === 'check' ? isSound() : carryOutRequest(request)));
     });
   });
-  return { ready: true, migrated, lost, problem };
+  return { migrated, lost, problem };
 });

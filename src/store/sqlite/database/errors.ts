@@ -105,28 +105,41 @@ export function isFull(error: unknown): boolean {
   return isCode || isFull(error.cause);
 }
 
-/** An error as sent between threads; structured cloning does not preserve the class of an Error. */
-export interface Failure {
+/** What a thread answers: a result or an error; structured cloning does not preserve the class of an Error. */
+export type Answer<Result> = { readonly result: Result } | Failure;
+
+interface Failure {
   readonly failure: 'not_usable' | 'unavailable' | 'bug';
   readonly message: string;
   /** Present if `failure` is "unavailable". */
   readonly fault?: Fault;
 }
 
-export function failureOf(error: unknown): Failure {
-  const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof StoreNotUsable) return { failure: 'not_usable', message };
-  if (error instanceof StoreUnavailable) {
-    return { failure: 'unavailable', message, fault: error.fault };
+/** @param mapped maps the errors of `produce` */
+export async function answerOf<Result>(
+  produce: () => Result | Promise<Result>,
+  mapped: (error: unknown) => unknown = (error) => error,
+): Promise<Answer<Result>> {
+  try {
+    return { result: await produce() };
+  } catch (thrown) {
+    const error = mapped(thrown);
+    const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof StoreNotUsable) return { failure: 'not_usable', message };
+    if (error instanceof StoreUnavailable) {
+      return { failure: 'unavailable', message, fault: error.fault };
+    }
+    return { failure: 'bug', message: error instanceof Error ? (error.stack ?? message) : message };
   }
-  return { failure: 'bug', message: error instanceof Error ? (error.stack ?? message) : message };
 }
 
-/** Returns the error that `failureOf` has made a failure of. */
-export function errorOf({ failure, message, fault }: Failure): Error {
-  if (failure === 'not_usable') return new StoreNotUsable(message);
-  if (failure === 'unavailable') return new StoreUnavailable(message, fault ?? 'failed');
-  return new Error(`a thread failed: ${message}`);
+/** Returns the result of an answer. @throws the error that `answerOf` has caught */
+export function resultOf<Result>(answer: Answer<Result>): Result {
+  if ('result' in answer) return answer.result;
+  const { failure, message, fault } = answer;
+  if (failure === 'not_usable') throw new StoreNotUsable(message);
+  if (failure === 'unavailable') throw new StoreUnavailable(message, fault ?? 'failed');
+  throw new Error(`a thread failed: ${message}`);
 }
 
 /** Maximum number of problems of the file that are listed; a damaged file can have any number. */
