@@ -11,7 +11,7 @@ import type { OrderId } from '../../domain/order.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
 import type { OrderEvent } from '../store.ts';
 import { recordOperator } from '../tables/audit.ts';
-import { findBulkRequests } from '../tables/bulk-requests.ts';
+import { findRequests } from '../tables/bulk-requests.ts';
 import { findUses } from '../tables/hourly-uses.ts';
 import { isLatestRun } from '../tables/imports.ts';
 import {
@@ -69,7 +69,7 @@ async function findOthers(
   return {
     placements: await findPlacements(session, placements),
     references: await findReferences(session, references),
-    bulkRequests: await findBulkRequests(session, bulkRequests),
+    bulkRequests: await findRequests(session, bulkRequests),
     uses: await findUses(session, limitedKeys),
     ...(placements.length > 0 && { freeIds: await readFreeIds(session) }),
   };

@@ -13,7 +13,7 @@ import {
   type WebhookLag,
   webhookTag,
 } from '../../domain/webhook.ts';
-import { findRequest, rememberRequest } from './bulk-requests.ts';
+import { findRequests, rememberRequest } from './bulk-requests.ts';
 import {
   type Column,
   type Commands,
@@ -89,10 +89,10 @@ export const webhookCommands = {
     const webhook = await lockedWebhook(session, id);
     if (typeof webhook === 'string') return webhook;
     const digest = `rotateWebhook ${id}`;
-    const earlier = name && (await findRequest(session, name));
+    const [earlier] = await findRequests<[number, string]>(session, name ? [name] : []);
     if (earlier !== undefined) {
       if (earlier.digest !== digest) return 'idempotency_key_reused';
-      const [generation, madeWith] = earlier.result as [number, string];
+      const [generation, madeWith] = earlier.results;
       return madeWith === keyName
         ? { webhook, generation, isReplay: true }
         : 'webhooks_unavailable';
@@ -101,7 +101,7 @@ export const webhookCommands = {
     const rotated = await replaced(session, rotatedWebhook(webhook, keyName, at));
     const { generation } = rotated;
     if (name !== undefined) {
-      await rememberRequest(session, { ...name, digest, result: [generation, keyName], at });
+      await rememberRequest(session, { ...name, digest, results: [generation, keyName], at });
     }
     return { webhook: rotated, generation, isReplay: false };
   },
