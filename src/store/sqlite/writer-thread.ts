@@ -6,7 +6,7 @@ import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { StoreNotUsable } from '../store.ts';
 import { areForMovedStore, carryOut } from '../tables/carry-out.ts';
-import { HEADS_NOT_COMPUTED, hasHeads, headsProgress } from '../tables/heads.ts';
+import { HEADS_NOT_COMPUTED, hasHeads } from '../tables/heads.ts';
 import { findLoss, readAcknowledgement, recordLoss } from '../tables/losses.ts';
 import { expectRows, readFreeIds } from '../tables/store-row.ts';
 import { describeSchema } from './database/catalog.ts';
@@ -84,8 +84,7 @@ async function open() {
       const session = new Session(db);
       if (!(await hasHeads(session))) {
         if (!data.mayMigrate) throw new StoreNotUsable(HEADS_NOT_COMPUTED);
-        const report = (waiting: string) => send({ waiting });
-        await completeHeads(session, MIGRATION_WAIT_MS, headsProgress(report));
+        await completeHeads(session, MIGRATION_WAIT_MS, (waiting) => send({ waiting }));
       }
       if (data.mayMigrate) await expectRows(session);
       retryWhileBusy(lockWaitMs, () => recordOrigin(session, fileOrigin(path)));
