@@ -6,24 +6,15 @@ export class InFlight {
   #isClosing = false;
   #whenIdle: (() => void) | undefined;
 
-  /** Must be followed by `end`. @throws StoreUnavailable once the store is closed */
-  begin(): void {
+  /** @throws StoreUnavailable once the store is closed; also whatever `operation` throws */
+  async run<T>(operation: () => T | Promise<T>): Promise<T> {
     if (this.#isClosing) throw new StoreUnavailable('the store is closed', 'unreachable');
     this.#running += 1;
-  }
-
-  end(): void {
-    this.#running -= 1;
-    if (this.#running === 0) this.#whenIdle?.();
-  }
-
-  /** @throws StoreUnavailable once the store is closed; also whatever `operation` throws */
-  async run<T>(operation: () => Promise<T>): Promise<T> {
-    this.begin();
     try {
       return await operation();
     } finally {
-      this.end();
+      this.#running -= 1;
+      if (this.#running === 0) this.#whenIdle?.();
     }
   }
 

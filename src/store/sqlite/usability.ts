@@ -35,15 +35,12 @@ export class Usability {
   /** @throws StoreUnavailable instead of SQLite's own errors */
   async guard<T>(use: () => T | Promise<T>): Promise<T> {
     if (this.#end !== undefined) throw this.#end;
-    this.#operations.begin();
     try {
-      return await use();
+      return await this.#operations.run(use);
     } catch (error) {
       const failure = storeError(this.path, error);
       if (failure instanceof StoreUnavailable && needsOperator(failure.fault)) this.#fail(failure);
       throw failure;
-    } finally {
-      this.#operations.end();
     }
   }
 
