@@ -12,7 +12,7 @@ import { findPet } from '../tables/pets.ts';
 import { readRevisionAt, readStatus, requireStoreRow } from '../tables/store-row.ts';
 import { readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
-import { ChangedOrders } from './changed-orders.ts';
+import { changedOrdersOf } from './changed-orders.ts';
 import {
   type Location,
   openForReading,
@@ -67,23 +67,16 @@ function openReadOnly(path: string): Store {
 }
 
 /**
- * The connections for reading. Reads run on the caller's thread: they wait for no lock and mostly find their pages in
- * memory, so handing them to another thread would cost more than most reads.
+ * Opens the connections for reading: a session for single statements, each with its own snapshot, one for lists, and further ones for reads with
+ * snapshots of their own. Reads run on the caller's thread: they wait for no lock and mostly find their pages in memory, so handing them to another
+ * thread would cost more than most reads.
  */
-interface Reading {
-  /** Opens a further connection, for a read with a snapshot of its own. */
-  readonly openSession: () => Session;
-  /** For single statements, each with its own snapshot. */
-  readonly session: Session;
-  readonly changes: ChangedOrders;
-}
-
-function openReading(location: Location): Reading {
+function openReading(location: Location) {
   const openSession = () => new Session(openForReading(location));
   const session = openSession();
   try {
     requireStoreRow(session.query('SELECT 1 FROM store')[0]);
-    return { openSession, session, changes: new ChangedOrders(openSession()) };
+    return { openSession, session, listing: openSession() };
   } catch (error) {
     session.close();
     throw error;
@@ -91,12 +84,13 @@ function openReading(location: Location): Reading {
 }
 
 function storeOf(
-  { openSession, session, changes }: Reading,
+  { openSession, session, listing }: ReturnType<typeof openReading>,
   writer: Pick<WriterClient, 'apply' | 'close'>,
   usability: Usability,
 ): Store {
   const turns = new Turns();
   const pages = new Pages(session, turns);
+  const changedOrders = changedOrdersOf(listing);
   let closing: Promise<void> | undefined;
   const guarded = <T>(use: () => T | Promise<T>) => usability.guard(use);
   /**
@@ -120,7 +114,7 @@ function storeOf(
   /** Closes the writer last: the last connection to close checkpoints the write-ahead log. */
   const close = async () => {
     await usability.close();
-    changes.close();
+    listing.close();
     session.close();
     await writer.close();
   };
@@ -129,7 +123,7 @@ function storeOf(
     history,
     apply: <C extends StoreCommand>(commands: readonly C[]) =>
       guarded(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
-    changedOrders: (since, visit) => guarded(() => changes.read(since, visit)),
+    changedOrders: (since, visit) => guarded(() => changedOrders(since, visit)),
     orders: (ids, options) => guarded(() => pages.orders(ids, options)),
     page: (query) => guarded(() => pages.page(query)),
     count: (filter) => guarded(() => pages.count(openSession, filter)),
