@@ -4,7 +4,7 @@ import { foreignLines } from '../../expected-schema.ts';
 import { TABLES } from '../../tables/copied.ts';
 import { migrationsOf, runMigrations } from './schema.ts';
 
-/** Returns the lines of `schemaDifferences` for a database. `db` must return rows as objects. */
+/** Returns the lines of `schemaDifferences` for a database. */
 export function describeSchema(db: DatabaseSync): string[] {
   const lines = [...COLUMNS, ...INDEXES].flatMap((sql) => db.prepare(sql).all());
   const others = db.prepare(OTHERS).all();
@@ -53,7 +53,7 @@ const REFERENCES = `SELECT '${REFERRING}' AS type, s.name FROM sqlite_schema AS 
 
 /**
  * Returns the triggers, views, indexes and conditions of a store that the migrations did not make, such as "trigger t": they run, or refuse rows, when a
- * later statement writes. Reads only the schema, in which nothing can be hidden. `db` must return rows as objects.
+ * later statement writes. Reads only the schema, in which nothing can be hidden.
  * @throws StoreNotUsable if the file belongs to another program or a newer release
  */
 export function foreignObjects(db: DatabaseSync): string[] {

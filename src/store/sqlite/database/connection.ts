@@ -75,7 +75,7 @@ function hasHome(): boolean {
 }
 
 /** Older versions can lose a commit when two processes restart the write-ahead log at the same time. */
-const OLDEST_SQLITE = [3, 51, 3] as const;
+const OLDEST_SQLITE = '3.51.3';
 
 /**
  * Opens the connection that writes, without changing an existing database. It does not wait for locks; see
@@ -83,7 +83,12 @@ const OLDEST_SQLITE = [3, 51, 3] as const;
  * @throws StoreNotUsable, and SQLite's own errors
  */
 export function openForWriting(path: string, create: boolean): { db: DatabaseSync; file: string } {
-  refuseOldSqlite(process.versions.sqlite ?? '0');
+  const version = process.versions.sqlite ?? '0';
+  if (version.localeCompare(OLDEST_SQLITE, 'en', { numeric: true }) < 0) {
+    throw new StoreNotUsable(
+      `this Node.js has SQLite ${version}; ${OLDEST_SQLITE} or newer is needed`,
+    );
+  }
   if (create && !existsSync(path)) {
     makeFolder(dirname(path));
     const failure = makeFile(path);
@@ -152,22 +157,15 @@ export function makeFile(path: string): NodeJS.ErrnoException | undefined {
   }
 }
 
-/**
- * Opens a read-only connection that never waits: in WAL mode writers do not block readers.
- * @param returnArrays whether rows are arrays rather than objects
- */
-export function openForReading(location: Location, returnArrays = true): DatabaseSync {
-  return new DatabaseSync(typeof location === 'string' ? resolve(location) : location, {
-    readOnly: true,
-    timeout: 0,
-    readBigInts: true,
-    returnArrays,
-  });
+/** Opens a read-only connection that never waits: in WAL mode writers do not block readers. Its rows are objects; those of a Session are arrays. */
+export function openForReading(location: Location): DatabaseSync {
+  const options = { readOnly: true, timeout: 0, readBigInts: true };
+  return new DatabaseSync(typeof location === 'string' ? resolve(location) : location, options);
 }
 
-/** Runs `use` with a read-only connection whose rows are objects, then closes it. */
+/** Runs `use` with a read-only connection, then closes it. */
 export function readDatabase<T>(location: Location, use: (db: DatabaseSync) => T): T {
-  const db = openForReading(location, false);
+  const db = openForReading(location);
   try {
     return use(db);
   } finally {
@@ -293,19 +291,6 @@ export function fileIdentity(path: string): string {
 export function fileOrigin(path: string): string {
   const { ino, birthtimeNs } = statSync(path, { bigint: true });
   return `${ino}:${birthtimeNs}`;
-}
-
-function refuseOldSqlite(version: string): void {
-  const parts = version.split('.').map(Number);
-  for (const [index, oldest] of OLDEST_SQLITE.entries()) {
-    const part = parts[index] ?? 0;
-    if (part > oldest) return;
-    if (part < oldest) {
-      throw new StoreNotUsable(
-        `this Node.js has SQLite ${version}; ${OLDEST_SQLITE.join('.')} or newer is needed`,
-      );
-    }
-  }
 }
 
 function expectPragma(

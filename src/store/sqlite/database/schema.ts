@@ -65,7 +65,7 @@ export function expectSchema(db: DatabaseSync): void {
 }
 
 /**
- * Returns the number of migrations that have run; 0 for an empty file. `db` must return rows as objects.
+ * Returns the number of migrations that have run; 0 for an empty file.
  * @throws StoreNotUsable if the file belongs to another program or a newer release
  */
 export function migrationsOf(db: DatabaseSync): number {

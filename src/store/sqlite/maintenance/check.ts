@@ -28,7 +28,7 @@ import { Session } from '../database/session.ts';
  * @throws StoreNotUsable if there is no store
  */
 export async function checkSqlite(path: string, options: StoreCheck = {}): Promise<Findings> {
-  const db = withOpenErrors(path, () => openForReading(readableLocation(path), false));
+  const db = withOpenErrors(path, () => openForReading(readableLocation(path)));
   try {
     return await findingsOf(db, options);
   } catch (error) {

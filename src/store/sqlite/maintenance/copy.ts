@@ -34,7 +34,7 @@ const LOCK_WAIT_MS = 10_000;
 export async function openSqliteSource(path: string): Promise<Source> {
   const db = withOpenErrors(path, () => {
     expectFile(path);
-    return openForReading(path, false);
+    return openForReading(path);
   });
   const session = new Session(db);
   try {
