@@ -1,5 +1,7 @@
 import {
   accessSync,
+  chmodSync,
+  chownSync,
   closeSync,
   constants,
   existsSync,
@@ -155,6 +157,13 @@ export function makeFile(path: string): NodeJS.ErrnoException | undefined {
   } catch (error) {
     return error as NodeJS.ErrnoException;
   }
+}
+
+/** Gives a file the owner of another file or folder, if this is root, and the mode of a file. */
+export function takeRights(path: string, like: string): void {
+  const stat = statSync(like);
+  if (process.getuid?.() === 0) chownSync(path, stat.uid, stat.gid);
+  if (stat.isFile()) chmodSync(path, stat.mode);
 }
 
 /** Opens a read-only connection that never waits: in WAL mode writers do not block readers. Its rows are objects; those of a Session are arrays. */

@@ -1,6 +1,4 @@
 import {
-  chmodSync,
-  chownSync,
   closeSync,
   constants,
   copyFileSync,
@@ -10,7 +8,6 @@ import {
   realpathSync,
   renameSync,
   rmSync,
-  statSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -26,6 +23,7 @@ import {
   readableLocation,
   readDatabase,
   syncToDisk,
+  takeRights,
 } from '../database/connection.ts';
 import { codeOf, openError, unlessCorrupt, withOpenErrors } from '../database/errors.ts';
 import { expectOneName } from '../database/one-name.ts';
@@ -87,8 +85,7 @@ export async function restoreSqlite(
       const summary = `the copy of ${file} failed the check; nothing was restored`;
       expectSound(copied, summary, copied.foreign);
       makeUsable(partial);
-      if (process.getuid?.() === 0) copyOwner(partial, wasThere ? path : dirname(resolve(path)));
-      if (wasThere) chmodSync(partial, statSync(path).mode);
+      takeRights(partial, wasThere ? path : dirname(resolve(path)));
     },
     putInPlace: async (partial) => {
       // Creates a file to lock; fails if a service has created a database there in the meantime.
@@ -243,9 +240,4 @@ function moveLogAside(path: string, kept: string): void {
   }
   // The index of the log; SQLite rebuilds it.
   rmSync(`${path}-shm`, { force: true });
-}
-
-function copyOwner(path: string, like: string): void {
-  const { uid, gid } = statSync(like);
-  chownSync(path, uid, gid);
 }
