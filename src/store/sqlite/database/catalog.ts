@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
 import { foreignLines } from '../../expected-schema.ts';
 import { TABLES } from '../../tables/copied.ts';
@@ -6,27 +6,21 @@ import { migrationsOf, runMigrations } from './schema.ts';
 
 /** Returns the lines of `schemaDifferences` for a database. */
 export function describeSchema(db: DatabaseSync): string[] {
-  const lines = [...COLUMNS, ...INDEXES].flatMap((sql) => db.prepare(sql).all());
+  const lines = LINES.flatMap((sql) => db.prepare(sql).all());
   const others = db.prepare(OTHERS).all();
   return [
     ...lines.map(({ line }) => String(line)),
-    ...others.map(({ line, sql }) => `${line} ${digestOf(String(sql))}`),
+    ...others.map(({ line, sql }) => `${line} ${hash('sha256', String(sql)).slice(0, 8)}`),
   ];
-}
-
-function digestOf(sql: string): string {
-  return createHash('sha256').update(sql).digest('hex').slice(0, 8);
 }
 
 const SCHEMA_TABLES = `sqlite_schema AS s WHERE s.type IN ('table', 'view') AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`;
 
-const COLUMNS = [
+/** Of columns, keys and indexes. */
+const LINES = [
   `SELECT 'column ' || s.name || '.' || c.name || rtrim(' ' || c.type) || iif(c."notnull", ' not null', '')
     || iif(c.dflt_value IS NULL, '', ' default ' || c.dflt_value) AS line
   FROM pragma_table_info(s.name) AS c, ${SCHEMA_TABLES} ORDER BY s.name, c.cid`,
-];
-
-const INDEXES = [
   `SELECT 'key ' || s.name || ' (' || group_concat(c.name, ', ' ORDER BY c.pk) || ')' AS line
   FROM pragma_table_info(s.name) AS c, ${SCHEMA_TABLES} AND c.pk > 0 GROUP BY s.name ORDER BY s.name`,
   `SELECT iif(i."unique", 'unique ', 'index ') || s.name || ' (' || group_concat(coalesce(c.name, 'expression'), ', ' ORDER BY c.seqno) || ')'
