@@ -33,12 +33,28 @@ export async function countActivity(
   const begin = await turns.run(() => inSnapshot(session, () => beginOf(session, query)));
   if (begin === undefined) return undefined;
   const { now, start } = begin;
+  const to = endOf(query);
   const count = new ActivityCount(query);
+  /** Counts the next events. Returns the place of the last one; undefined at the end. */
+  const countOn = (from: ActivityPlace): ActivityPlace | undefined => {
+    const values = [from.at, from.revision, from.orderId, to.at, to.revision, now.revision];
+    const rows = session.query(EVENTS, [...values, MAX_ROWS]);
+    const last = rows[EVENTS_PER_TURN - 1];
+    const after = rows.findIndex(
+      (row, index) => index >= EVENTS_PER_TURN && !isSamePlace(row, last!),
+    );
+    for (const [type, at, by, revision] of after === -1 ? rows : rows.slice(0, after)) {
+      // Later events are read too, so that a page reads a bounded number of rows.
+      if ((revision as bigint) > start.upTo) continue;
+      count.addEvent(type as OrderEventType, Number(at), text(by));
+    }
+    if (last === undefined) return undefined;
+    return { at: Number(last[1]), revision: last[3] as bigint, orderId: last[4] as OrderId };
+  };
   let next: ActivityPlace | undefined = start;
   for (let counted = 0; next !== undefined && counted < MAX_EVENTS_COUNTED; ) {
     const from: ActivityPlace = next;
-    const range = { from, to: endOf(query), upTo: start.upTo, now };
-    next = await turns.run(() => countOn(session, count, range));
+    next = await turns.run(() => countOn(from));
     counted += EVENTS_PER_TURN;
   }
   return {
@@ -58,32 +74,6 @@ function beginOf(
   const counted = countedPosition(query);
   if (counted !== undefined && !isInPast(session, counted, now)) return undefined;
   return { now, start: startOf(query, now) };
-}
-
-/** Counts the next events. Returns the place of the last one; undefined at the end. */
-function countOn(
-  session: Session,
-  count: ActivityCount,
-  range: {
-    readonly from: ActivityPlace;
-    readonly to: ActivityPlace;
-    readonly upTo: bigint;
-    readonly now: Position;
-  },
-): ActivityPlace | undefined {
-  const { from, to, upTo, now } = range;
-  const values = [from.at, from.revision, from.orderId, to.at, to.revision, now.revision];
-  const rows = session.query(EVENTS, [...values, MAX_ROWS]);
-  const last = rows[EVENTS_PER_TURN - 1];
-  const after = rows.findIndex(
-    (row, index) => index >= EVENTS_PER_TURN && !isSamePlace(row, last!),
-  );
-  for (const [type, at, by, revision] of after === -1 ? rows : rows.slice(0, after)) {
-    // Later events are read too, so that a page reads a bounded number of rows.
-    if ((revision as bigint) <= upTo) count.addEvent(type as OrderEventType, Number(at), text(by));
-  }
-  if (last === undefined) return undefined;
-  return { at: Number(last[1]), revision: last[3] as bigint, orderId: last[4] as OrderId };
 }
 
 function isSamePlace(one: Row, other: Row): boolean {
