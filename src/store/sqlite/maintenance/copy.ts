@@ -64,13 +64,16 @@ export async function openSqliteSource(path: string): Promise<Source> {
 export async function openSqliteTarget(path: string): Promise<Target> {
   return withOpenErrors(path, () => {
     const { db } = openForWriting(path, true);
-    closingOnError(db, () => {
+    try {
       migrationsOf(db);
       db.exec('PRAGMA locking_mode = EXCLUSIVE');
       makeDurable(db);
       migrate(db, 0, false);
       empty(db);
-    });
+    } catch (error) {
+      db.close();
+      throw error;
+    }
     const session = new Session(db);
     const previousOf = previousRevision();
     // Intermediate commits need no sync; the last one, in `complete`, syncs the whole log.
@@ -115,15 +118,6 @@ export async function whileSqliteMoved(
     await complete({ reservedId, freeIds });
   } finally {
     db.close();
-  }
-}
-
-function closingOnError<T>(db: DatabaseSync, use: () => T): T {
-  try {
-    return use();
-  } catch (error) {
-    db.close();
-    throw error;
   }
 }
 
