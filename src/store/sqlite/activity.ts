@@ -1,9 +1,7 @@
-import type { Position } from '../../../protocol/history.ts';
 import type { OrderEventType } from '../../domain/lifecycle.ts';
 import type { OrderId } from '../../domain/order.ts';
 import {
   ActivityCount,
-  type ActivityCursor,
   type ActivityPage,
   type ActivityPlace,
   type ActivityQuery,
@@ -30,9 +28,14 @@ export async function countActivity(
   turns: Turns,
   query: ActivityQuery,
 ): Promise<ActivityPage | undefined> {
-  const begin = await turns.run(() => inSnapshot(session, () => beginOf(session, query)));
-  if (begin === undefined) return undefined;
-  const { now, start } = begin;
+  const counted = countedPosition(query);
+  const readNow = () => {
+    const position = readPosition(session);
+    return counted === undefined || isInPast(session, counted, position) ? position : undefined;
+  };
+  const now = await turns.run(() => inSnapshot(session, readNow));
+  if (now === undefined) return undefined;
+  const start = startOf(query, now);
   const to = endOf(query);
   const count = new ActivityCount(query);
   /** Counts the next events. Returns the place of the last one; undefined at the end. */
@@ -52,10 +55,9 @@ export async function countActivity(
     return { at: Number(last[1]), revision: last[3] as bigint, orderId: last[4] as OrderId };
   };
   let next: ActivityPlace | undefined = start;
-  for (let counted = 0; next !== undefined && counted < MAX_EVENTS_COUNTED; ) {
+  for (let read = 0; next !== undefined && read < MAX_EVENTS_COUNTED; read += EVENTS_PER_TURN) {
     const from: ActivityPlace = next;
     next = await turns.run(() => countOn(from));
-    counted += EVENTS_PER_TURN;
   }
   return {
     ...count.result(await keyNames(session, count.keys())),
@@ -63,17 +65,6 @@ export async function countActivity(
     upTo: { revision: start.upTo, head: start.head },
     now,
   };
-}
-
-/** Returns where to begin; undefined if the count began in another history. */
-function beginOf(
-  session: Session,
-  query: ActivityQuery,
-): { readonly now: Position; readonly start: ActivityCursor } | undefined {
-  const now = readPosition(session);
-  const counted = countedPosition(query);
-  if (counted !== undefined && !isInPast(session, counted, now)) return undefined;
-  return { now, start: startOf(query, now) };
 }
 
 function isSamePlace(one: Row, other: Row): boolean {
