@@ -30,7 +30,7 @@ import {
 } from './database/errors.ts';
 import { FILES_COMPARED_MS, OpenFiles } from './database/open-files.ts';
 import { LastGiven, recordOrigin, reserveGiven } from './database/origin.ts';
-import { MIGRATION_WAIT_MS, type Migrated, migrate, migrationsOf } from './database/schema.ts';
+import { MIGRATION_WAIT_MS, migrate, migrationsOf } from './database/schema.ts';
 import { Session } from './database/session.ts';
 import { inTransaction } from './database/transaction.ts';
 import { changeOrders, importOrders } from './orders.ts';
@@ -48,7 +48,7 @@ export type WriterRequest = { readonly commands: readonly StoreCommand[] } | 'ch
 
 /** The result of the first answer. */
 export interface Opened {
-  readonly migrated: Migrated | undefined;
+  readonly migrated: ReturnType<typeof migrate>;
   /** The record of changes that this store has lost. */
   readonly lost: string | undefined;
   /** Of the file beside the database, see LastGiven. */

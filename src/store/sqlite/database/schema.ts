@@ -14,12 +14,6 @@ export const MIGRATION_WAIT_MS = 60_000;
 const FOLDER = 'src/store/migrations';
 export const MIGRATIONS = assetsIn(FOLDER).filter((name) => name.endsWith('.sqlite.sql'));
 
-/** The number of migrations before and after. */
-export interface Migrated {
-  readonly from: number;
-  readonly to: number;
-}
-
 /**
  * Migrates the schema to this release's version. `user_version` is the number of migrations that have run. A database
  * that is up to date is not locked, so it can be opened during writes.
@@ -28,11 +22,7 @@ export interface Migrated {
  * @throws StoreNotUsable if the file belongs to another program or a newer release, or is older and may not be
  *   updated
  */
-export function migrate(
-  db: DatabaseSync,
-  lockWaitMs: number,
-  mayUpdate: boolean,
-): Migrated | undefined {
+export function migrate(db: DatabaseSync, lockWaitMs: number, mayUpdate: boolean) {
   const from = migrationsOf(db);
   const to = MIGRATIONS.length;
   if (from === to) return undefined;
