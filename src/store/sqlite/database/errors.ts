@@ -33,16 +33,12 @@ export function storeError(path: string, error: unknown): unknown {
   const { message, errcode } = error as Error & { errcode: number };
   const cannotGrow = WRITING.includes(errcode) && isAtQuota(path);
   const fault = cannotGrow ? 'full' : (FAULTS[code] ?? 'failed');
-  const words = fault === 'damaged' ? damaged(path, message) : message;
+  const words =
+    fault === 'damaged'
+      ? `the database ${resolve(path)} is damaged (${message}): stop the service, run "store-orders check", and restore a ` +
+        'backup with "store-orders restore"'
+      : message;
   return new StoreUnavailable(words, fault, { cause: error });
-}
-
-/** Returns the message for the operator about a damaged database. */
-function damaged(path: string, message: string): string {
-  return (
-    `the database ${resolve(path)} is damaged (${message}): stop the service, run "store-orders check", and restore a ` +
-    'backup with "store-orders restore"'
-  );
 }
 
 /** Runs `open`; rethrows its errors as `openError` maps them. */
