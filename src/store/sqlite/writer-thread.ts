@@ -28,9 +28,9 @@ import {
   openError,
   storeError,
 } from './database/errors.ts';
-import { FILES_COMPARED_MS, OpenFiles } from './database/open-files.ts';
+import { OpenFiles } from './database/open-files.ts';
 import { LastGiven, recordOrigin, reserveGiven } from './database/origin.ts';
-import { MIGRATION_WAIT_MS, migrate, migrationsOf } from './database/schema.ts';
+import { migrate, migrationsOf } from './database/schema.ts';
 import { Session } from './database/session.ts';
 import { inTransaction } from './database/transaction.ts';
 import { changeOrders, importOrders } from './orders.ts';
@@ -62,6 +62,9 @@ export type WriterMessage =
   | { readonly waiting: string }
   /** Sent without a request if files of the database were deleted or replaced. */
   | { readonly loss: string };
+
+/** How long to wait for another process's migration, which takes some seconds for millions of orders. No client waits during startup. */
+const MIGRATION_WAIT_MS = 60_000;
 
 const port = parentPort!;
 const data = workerData as WriterData;
@@ -175,23 +178,10 @@ async function answer(produce: () => unknown): Promise<void> {
   send(await answerOf(produce, (error) => storeError(path, error)));
 }
 
-/** Compares the files of the database while nothing is written, too. Does not keep the thread alive. */
-function watch(files: OpenFiles): void {
-  const timer = setInterval(() => {
-    try {
-      const found = files.check();
-      if (found !== undefined) send({ loss: found.message });
-    } catch {
-      // The file system does not respond now; the next change or check detects the problem.
-    }
-  }, FILES_COMPARED_MS);
-  timer.unref();
-}
-
 await answer(async (): Promise<Opened> => {
   const { session, migrated, given, lost, problem, files } = await open();
   const mutex = new Mutex();
-  watch(files);
+  files.watch(({ message }) => send({ loss: message }));
   const carryOutRequest = async ({ commands }: { readonly commands: readonly StoreCommand[] }) => {
     files.expectNoLoss();
     const outcomes = await apply(session, commands);

@@ -8,9 +8,6 @@ import { retryWhileBusy } from './connection.ts';
 /** "STOR": identifies files of this program, https://sqlite.org/pragma.html#pragma_application_id */
 const APPLICATION_ID = 0x53544f52n;
 
-/** How long to wait for another process's migration, which takes some seconds for millions of orders. No client waits during startup. */
-export const MIGRATION_WAIT_MS = 60_000;
-
 const FOLDER = 'src/store/migrations';
 export const MIGRATIONS = assetsIn(FOLDER).filter((name) => name.endsWith('.sqlite.sql'));
 
