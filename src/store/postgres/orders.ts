@@ -1,9 +1,10 @@
 import { Batch, type BatchCommand, type BatchOutcome, lookupsOf } from '../../domain/batch.ts';
+import type { ChangeResult } from '../../domain/bulk.ts';
 import type { KnownOrder } from '../../domain/lifecycle.ts';
 import type { OrderId } from '../../domain/order.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
 import { type OrderEvent, StoreUnavailable } from '../store.ts';
-import { findBulkRequests } from '../tables/bulk-requests.ts';
+import { findRequests } from '../tables/bulk-requests.ts';
 import { findUses } from '../tables/hourly-uses.ts';
 import { isLatestRun } from '../tables/imports.ts';
 import { acknowledgementFrom } from '../tables/losses.ts';
@@ -85,7 +86,7 @@ async function workOut(session: Session, commands: readonly BatchCommand[]) {
     readKnown(session, ids),
     findPlacements(session, placements),
     findReferences(session, references),
-    findBulkRequests(session, bulkRequests),
+    findRequests<readonly ChangeResult[]>(session, bulkRequests),
     findUses(session, limitedKeys),
     placements.length === 0 ? undefined : readFreeIds(session),
   ]);

@@ -1,7 +1,7 @@
 import type { Batch } from '../../domain/batch.ts';
 import { eventsDigest } from '../../domain/heads.ts';
 import { PLACEMENT_KEPT_MS } from '../../domain/placement.ts';
-import { recordBulkRequests } from '../tables/bulk-requests.ts';
+import { rememberRequest } from '../tables/bulk-requests.ts';
 import { recordUses } from '../tables/hourly-uses.ts';
 import { acknowledgementFrom } from '../tables/losses.ts';
 import { recordPlacements } from '../tables/placements.ts';
@@ -29,7 +29,7 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
   if (row === undefined) throw storeNotHere();
   session.written = acknowledgementFrom(row);
   await recordUses(session, batch);
-  await recordBulkRequests(session, batch);
+  for (const each of batch.bulkRequests) await rememberRequest(session, each);
   return session.written.position.revision;
 }
 

@@ -1,9 +1,7 @@
-import type { Position } from '../../../protocol/history.ts';
 import type { OrderEventType } from '../../domain/lifecycle.ts';
 import type { OrderId } from '../../domain/order.ts';
 import {
   ActivityCount,
-  type ActivityCursor,
   type ActivityPage,
   type ActivityPlace,
   type ActivityQuery,
@@ -30,16 +28,36 @@ export async function countActivity(
   turns: Turns,
   query: ActivityQuery,
 ): Promise<ActivityPage | undefined> {
-  const begin = await turns.run(() => inSnapshot(session, () => beginOf(session, query)));
-  if (begin === undefined) return undefined;
-  const { now, start } = begin;
+  const counted = countedPosition(query);
+  const readNow = () => {
+    const position = readPosition(session);
+    return counted === undefined || isInPast(session, counted, position) ? position : undefined;
+  };
+  const now = await turns.run(() => inSnapshot(session, readNow));
+  if (now === undefined) return undefined;
+  const start = startOf(query, now);
+  const to = endOf(query);
   const count = new ActivityCount(query);
+  /** Counts the next events. Returns the place of the last one; undefined at the end. */
+  const countOn = (from: ActivityPlace): ActivityPlace | undefined => {
+    const values = [from.at, from.revision, from.orderId, to.at, to.revision, now.revision];
+    const rows = session.query(EVENTS, [...values, MAX_ROWS]);
+    const last = rows[EVENTS_PER_TURN - 1];
+    const after = rows.findIndex(
+      (row, index) => index >= EVENTS_PER_TURN && !isSamePlace(row, last!),
+    );
+    for (const [type, at, by, revision] of after === -1 ? rows : rows.slice(0, after)) {
+      // Later events are read too, so that a page reads a bounded number of rows.
+      if ((revision as bigint) > start.upTo) continue;
+      count.addEvent(type as OrderEventType, Number(at), text(by));
+    }
+    if (last === undefined) return undefined;
+    return { at: Number(last[1]), revision: last[3] as bigint, orderId: last[4] as OrderId };
+  };
   let next: ActivityPlace | undefined = start;
-  for (let counted = 0; next !== undefined && counted < MAX_ROWS_READ; ) {
+  for (let read = 0; next !== undefined && read < MAX_ROWS_READ; read += EVENTS_PER_TURN) {
     const from: ActivityPlace = next;
-    const range = { from, to: endOf(query), upTo: start.upTo, now };
-    next = await turns.run(() => countOn(session, count, range));
-    counted += EVENTS_PER_TURN;
+    next = await turns.run(() => countOn(from));
   }
   return {
     ...count.result(await keyNames(session, count.keys())),
@@ -47,43 +65,6 @@ export async function countActivity(
     upTo: { revision: start.upTo, head: start.head },
     now,
   };
-}
-
-/** Returns where to begin; undefined if the count began in another history. */
-function beginOf(
-  session: Session,
-  query: ActivityQuery,
-): { readonly now: Position; readonly start: ActivityCursor } | undefined {
-  const now = readPosition(session);
-  const counted = countedPosition(query);
-  if (counted !== undefined && !isInPast(session, counted, now)) return undefined;
-  return { now, start: startOf(query, now) };
-}
-
-/** Counts the next events. Returns the place of the last one; undefined at the end. */
-function countOn(
-  session: Session,
-  count: ActivityCount,
-  range: {
-    readonly from: ActivityPlace;
-    readonly to: ActivityPlace;
-    readonly upTo: bigint;
-    readonly now: Position;
-  },
-): ActivityPlace | undefined {
-  const { from, to, upTo, now } = range;
-  const values = [from.at, from.revision, from.orderId, to.at, to.revision, now.revision];
-  const rows = session.query(EVENTS, [...values, MAX_ROWS]);
-  const last = rows[EVENTS_PER_TURN - 1];
-  const after = rows.findIndex(
-    (row, index) => index >= EVENTS_PER_TURN && !isSamePlace(row, last!),
-  );
-  for (const [type, at, by, revision] of after === -1 ? rows : rows.slice(0, after)) {
-    // Later events are read too, so that a page reads a bounded number of rows.
-    if ((revision as bigint) <= upTo) count.addEvent(type as OrderEventType, Number(at), text(by));
-  }
-  if (last === undefined) return undefined;
-  return { at: Number(last[1]), revision: last[3] as bigint, orderId: last[4] as OrderId };
 }
 
 function isSamePlace(one: Row, other: Row): boolean {

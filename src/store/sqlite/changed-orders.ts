@@ -1,49 +1,40 @@
 import { isSamePosition, type Position } from '../../../protocol/history.ts';
 import { Mutex } from '../../concurrency.ts';
 import { byId, INT64_MAX, type Order } from '../../domain/order.ts';
+import type { Store } from '../store.ts';
 import { ORDER_COLUMNS, ORDER_WIDTH } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
 import type { Session } from './database/session.ts';
 import { isInPast, readPosition } from './feed.ts';
 import { PAGE, pagesById, visitPages } from './scan.ts';
 
-type Visit = (orders: readonly Order[]) => void;
+/**
+ * See Store.changedOrders. Calls are serialized, since a connection has one snapshot at a time.
+ * @param session a connection of its own, since a snapshot can span many turns of the event loop
+ */
+export function changedOrdersOf(session: Session): Store['changedOrders'] {
+  const mutex = new Mutex();
+  return (since, visit) => mutex.run(() => readChanged(session, since, visit));
+}
 
-/** See Store.changedOrders. Has a connection of its own, since its snapshot can span many turns of the event loop. */
-export class ChangedOrders {
-  readonly #session: Session;
-  readonly #mutex = new Mutex();
-
-  constructor(session: Session) {
-    this.#session = session;
-  }
-
-  /** Calls are serialized, since a connection has one snapshot at a time. */
-  read(since: Position | undefined, visit: Visit): Promise<Position | undefined> {
-    return this.#mutex.run(() => this.#read(since, visit));
-  }
-
-  async #read(since: Position | undefined, visit: Visit): Promise<Position | undefined> {
-    const session = this.#session;
-    if (since !== undefined && isSamePosition(since, readPosition(session))) return since;
-    session.run('BEGIN');
-    try {
-      const position = readPosition(session);
-      if (since !== undefined && !isInPast(session, since, position)) return undefined;
-      if (since === undefined) await visitPages(pagesById(session, LISTED), visit);
-      else {
-        await visitPages(pagesByRevision(session, since.revision), (orders) =>
-          visit(orders.toSorted(byId)),
-        );
-      }
-      return position;
-    } finally {
-      session.run('COMMIT');
+async function readChanged(
+  session: Session,
+  since: Position | undefined,
+  visit: (orders: readonly Order[]) => void,
+): Promise<Position | undefined> {
+  if (since !== undefined && isSamePosition(since, readPosition(session))) return since;
+  session.run('BEGIN');
+  try {
+    const position = readPosition(session);
+    if (since === undefined) await visitPages(pagesById(session, LISTED), visit);
+    else {
+      if (!isInPast(session, since, position)) return undefined;
+      const pages = pagesByRevision(session, since.revision);
+      await visitPages(pages, (orders) => visit(orders.toSorted(byId)));
     }
-  }
-
-  close(): void {
-    this.#session.close();
+    return position;
+  } finally {
+    session.run('COMMIT');
   }
 }
 

@@ -2,7 +2,7 @@ import { realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import type { History } from '../history.ts';
-import { mayMigrate, type OpenOptions } from '../open-options.ts';
+import type { OpenOptions } from '../open-options.ts';
 import type { Store, StoreSizes } from '../store.ts';
 import { readAudit, readOperators } from '../tables/audit.ts';
 import { importProgress, readImports } from '../tables/imports.ts';
@@ -12,7 +12,7 @@ import { findPet } from '../tables/pets.ts';
 import { readRevisionAt, readStatus, requireStoreRow } from '../tables/store-row.ts';
 import { readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
-import { ChangedOrders } from './changed-orders.ts';
+import { changedOrdersOf } from './changed-orders.ts';
 import {
   type Location,
   openForReading,
@@ -20,7 +20,7 @@ import {
   readDatabase,
 } from './database/connection.ts';
 import { withOpenErrors } from './database/errors.ts';
-import { expectSchema, KNOWN_MIGRATIONS } from './database/schema.ts';
+import { expectSchema, MIGRATIONS } from './database/schema.ts';
 import { Session } from './database/session.ts';
 import { expectServed } from './database/transaction.ts';
 import { readFeed } from './feed.ts';
@@ -33,13 +33,6 @@ import { Usability } from './usability.ts';
 import { WriterClient } from './writer-client.ts';
 
 /**
- * How long a batch of commands waits for another process's write lock. It may first wait for the batch before it, so a client waits up to twice
- * as long, well below a second.
- */
-const LOCK_WAIT_MS = 300;
-const COMMAND_LOCK_WAIT_MS = 10_000;
-
-/**
  * Opens the embedded engine: one file, one writer thread, readers that are never blocked.
  * @throws StoreNotUsable
  */
@@ -47,7 +40,7 @@ export async function openSqlite(path: string, options: OpenOptions): Promise<St
   if (options.purpose === 'read') return openReadOnly(path);
   if (options.purpose === 'service') await backupBeforeMigration(path, options);
   const usability = new Usability(path, () => writer.isSound());
-  const writer = await startWriter(path, options, (error) => usability.end(error));
+  const writer = await WriterClient.start(path, options, (error) => usability.end(error));
   try {
     const reading = withOpenErrors(path, () => openReading(path));
     return storeOf(reading, writer, usability);
@@ -73,42 +66,17 @@ function openReadOnly(path: string): Store {
   return storeOf(reading, { apply, close: async () => {} }, new Usability(path, async () => false));
 }
 
-async function startWriter(
-  path: string,
-  options: OpenOptions,
-  onLoss: (error: Error) => void,
-): Promise<WriterClient> {
-  const { create, purpose, onMigrated, onWaiting, onLost, onWarning } = options;
-  const isService = purpose === 'service';
-  const lockWaitMs = isService ? LOCK_WAIT_MS : COMMAND_LOCK_WAIT_MS;
-  const { writer, migrated, lost, problem } = await WriterClient.start(
-    { path, create, lockWaitMs, mayMigrate: mayMigrate(purpose) },
-    { onLoss, onWaiting },
-  );
-  if (migrated !== undefined) onMigrated?.(migrated.from, migrated.to);
-  if (lost !== undefined) onLost?.(lost);
-  if (problem !== undefined) onWarning?.({ source: `${path}-ids`, message: problem });
-  return writer;
-}
-
 /**
- * The connections for reading. Reads run on the caller's thread: they wait for no lock and mostly find their pages in
- * memory, so handing them to another thread would cost more than most reads.
+ * Opens the connections for reading: a session for single statements, each with its own snapshot, one for lists, and further ones for reads with
+ * snapshots of their own. Reads run on the caller's thread: they wait for no lock and mostly find their pages in memory, so handing them to another
+ * thread would cost more than most reads.
  */
-interface Reading {
-  /** Opens a further connection, for a read with a snapshot of its own. */
-  readonly openSession: () => Session;
-  /** For single statements, each with its own snapshot. */
-  readonly session: Session;
-  readonly changes: ChangedOrders;
-}
-
-function openReading(location: Location): Reading {
+function openReading(location: Location) {
   const openSession = () => new Session(openForReading(location));
   const session = openSession();
   try {
     requireStoreRow(session.query('SELECT 1 FROM store')[0]);
-    return { openSession, session, changes: new ChangedOrders(openSession()) };
+    return { openSession, session, listing: openSession() };
   } catch (error) {
     session.close();
     throw error;
@@ -116,12 +84,13 @@ function openReading(location: Location): Reading {
 }
 
 function storeOf(
-  { openSession, session, changes }: Reading,
+  { openSession, session, listing }: ReturnType<typeof openReading>,
   writer: Pick<WriterClient, 'apply' | 'close'>,
   usability: Usability,
 ): Store {
   const turns = new Turns();
   const pages = new Pages(session, turns);
+  const changedOrders = changedOrdersOf(listing);
   let closing: Promise<void> | undefined;
   const guarded = <T>(use: () => T | Promise<T>) => usability.guard(use);
   /**
@@ -145,16 +114,16 @@ function storeOf(
   /** Closes the writer last: the last connection to close checkpoints the write-ahead log. */
   const close = async () => {
     await usability.close();
-    changes.close();
+    listing.close();
     session.close();
     await writer.close();
   };
   return {
-    engine: { name: 'sqlite', schema: KNOWN_MIGRATIONS },
+    engine: { name: 'sqlite', schema: MIGRATIONS.length },
     history,
     apply: <C extends StoreCommand>(commands: readonly C[]) =>
       guarded(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
-    changedOrders: (since, visit) => guarded(() => changes.read(since, visit)),
+    changedOrders: (since, visit) => guarded(() => changedOrders(since, visit)),
     orders: (ids, options) => guarded(() => pages.orders(ids, options)),
     page: (query) => guarded(() => pages.page(query)),
     count: (filter) => guarded(() => pages.count(openSession, filter)),

@@ -11,7 +11,7 @@ import type { OrderId } from '../../domain/order.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
 import type { OrderEvent } from '../store.ts';
 import { recordOperator } from '../tables/audit.ts';
-import { findBulkRequests } from '../tables/bulk-requests.ts';
+import { findRequests } from '../tables/bulk-requests.ts';
 import { findUses } from '../tables/hourly-uses.ts';
 import { isLatestRun } from '../tables/imports.ts';
 import {
@@ -22,24 +22,18 @@ import {
   orderFromRow,
 } from '../tables/orders.ts';
 import { findPlacements } from '../tables/placements.ts';
-import type { Row } from '../tables/session.ts';
 import { readFreeIds } from '../tables/store-row.ts';
 import { jsonArray, type Session } from './database/session.ts';
 import { writeBatch } from './write-batch.ts';
 
 /** Returns those of the orders that exist, with their revisions. */
 function findKnown(session: Session, ids: readonly OrderId[]): KnownOrder[] {
-  return rowsOf(session, ids).map((row) => ({
+  if (ids.length === 0) return [];
+  const [sql, values] = ids.length === 1 ? [SQL.findOne, ids] : [SQL.find, [jsonArray(ids)]];
+  return session.query(sql, values).map((row) => ({
     order: orderFromRow(row),
     revision: row[ORDER_WIDTH] as bigint,
   }));
-}
-
-function rowsOf(session: Session, ids: readonly OrderId[]): Row[] {
-  if (ids.length === 0) return [];
-  return ids.length === 1
-    ? session.query(SQL.findOne, ids)
-    : session.query(SQL.find, [jsonArray(ids)]);
 }
 
 /** Returns the events of an order, oldest first. */
@@ -69,7 +63,7 @@ async function findOthers(
   return {
     placements: await findPlacements(session, placements),
     references: await findReferences(session, references),
-    bulkRequests: await findBulkRequests(session, bulkRequests),
+    bulkRequests: await findRequests(session, bulkRequests),
     uses: await findUses(session, limitedKeys),
     ...(placements.length > 0 && { freeIds: await readFreeIds(session) }),
   };

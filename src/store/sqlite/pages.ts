@@ -19,11 +19,10 @@ import { expectServed, expectUsable, GUARD_COLUMNS, inSnapshot } from './databas
 import { readPosition } from './feed.ts';
 import type { Turns } from './turns.ts';
 import {
-  endOfTurn,
-  isMore,
   orderBy,
   PLACED_BEFORE_LAST,
   partsBetween,
+  placeAfter,
   sqlOf,
   UPDATED_AT,
   valuesOf,
@@ -89,7 +88,7 @@ export class Pages {
         after = await this.#turns.run(() => countPart(session, walk, after, orders));
         looked += walk.rowsPerTurn;
       } while (after !== undefined && looked < MAX_ROWS_READ);
-      const isExact = after === undefined || !isMore(session, walk, after);
+      const isExact = after === undefined || placeAfter(session, walk, after, 1) === undefined;
       return { orders, isExact, position };
     } finally {
       session.close();
@@ -106,7 +105,7 @@ function readPart(
   return inSnapshot(session, () => {
     const position = readPosition(session);
     // If all orders match, no row is read beyond the page.
-    const last = walk.isSelective ? endOfTurn(session, walk, after) : undefined;
+    const last = walk.isSelective ? placeAfter(session, walk, after) : undefined;
     const rows: Row[] = [];
     for (const part of partsBetween(walk, after, last)) {
       const conditions = [...part.conditions, ...walk.rest];
@@ -127,7 +126,7 @@ function countPart(
   after: PagePlace | undefined,
   orders: Record<OrderStatus, bigint>,
 ): PagePlace | undefined {
-  const last = endOfTurn(session, walk, after);
+  const last = placeAfter(session, walk, after);
   for (const part of partsBetween(walk, after, last)) {
     const conditions = [...part.conditions, ...walk.rest];
     const sql = `SELECT status, count(*) FROM ${walk.orders} WHERE ${sqlOf(conditions)} GROUP BY status`;

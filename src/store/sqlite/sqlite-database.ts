@@ -6,7 +6,7 @@ import type { StoreCheck } from '../tables/consistency.ts';
 import type { MovedIds } from '../tables/copied.ts';
 import { readableLocation, readDatabase, SQLITE, sqlitePath } from './database/connection.ts';
 import { withOpenErrors } from './database/errors.ts';
-import { allMigrations, missingMigrations } from './database/schema.ts';
+import { MIGRATIONS, migrationsOf } from './database/schema.ts';
 import { copySqlite } from './maintenance/backup.ts';
 import { rotateInThread } from './maintenance/backup-in-thread.ts';
 import { latestBackup } from './maintenance/backup-rotation.ts';
@@ -45,11 +45,11 @@ export function sqliteDatabase(url: string) {
 }
 
 function planMigrations(path: string): MigrationSteps {
-  const names = existsSync(path)
-    ? withOpenErrors(path, () => readDatabase(readableLocation(path), missingMigrations))
-    : allMigrations();
+  const has = existsSync(path)
+    ? withOpenErrors(path, () => readDatabase(readableLocation(path), migrationsOf))
+    : 0;
   const effects = [
     'holds the write lock until all migrations are done: changes wait or get 503, reads continue; takes up to half a minute per million orders',
   ];
-  return { steps: names.map((name) => ({ name, effects })), heldBy: [] };
+  return { steps: MIGRATIONS.slice(has).map((name) => ({ name, effects })), heldBy: [] };
 }

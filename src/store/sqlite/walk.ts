@@ -222,26 +222,12 @@ function partsOf(
   return [...partsAt(after, after), between, ...partsAt(last, undefined, last)];
 }
 
-/** Returns the place of the last row that a turn reads; undefined if fewer rows are left. */
-export function endOfTurn(
+/** Returns the place of the row with a number, from 1, after a place: by default the last one that a turn reads. Undefined if fewer rows are left. */
+export function placeAfter(
   session: Session,
   walk: Walk,
   after: PagePlace | undefined,
-): PagePlace | undefined {
-  return placeAt(session, walk, after, walk.rowsPerTurn);
-}
-
-/** Whether there are rows after a place. */
-export function isMore(session: Session, walk: Walk, after: PagePlace): boolean {
-  return placeAt(session, walk, after, 1) !== undefined;
-}
-
-/** Returns the place of the row with a number, from 1, after a place. */
-function placeAt(
-  session: Session,
-  walk: Walk,
-  after: PagePlace | undefined,
-  number: number,
+  number = walk.rowsPerTurn,
 ): PagePlace | undefined {
   const { columns, index } = walk;
   let left = number;
@@ -253,11 +239,8 @@ function placeAt(
     if (row !== undefined) {
       return { sortKey: row.slice(0, -1) as SortKey, id: row.at(-1) as OrderId };
     }
-    const [count] = session.query(`SELECT count(*) FROM (SELECT 1 ${from} LIMIT ?)`, [
-      ...values,
-      left,
-    ]);
-    left -= Number(count![0]);
+    const counted = `SELECT count(*) FROM (SELECT 1 ${from} LIMIT ?)`;
+    left -= Number(session.query(counted, [...values, left])[0]![0]);
   }
   return undefined;
 }

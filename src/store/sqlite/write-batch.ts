@@ -2,7 +2,7 @@ import type { Batch, OrderEventDraft } from '../../domain/batch.ts';
 import { eventsDigest, type Head, headAfter } from '../../domain/heads.ts';
 import { differingFields, type Order } from '../../domain/order.ts';
 import { StoreUnavailable } from '../store.ts';
-import { recordBulkRequests } from '../tables/bulk-requests.ts';
+import { rememberRequest } from '../tables/bulk-requests.ts';
 import { HEADS_NOT_COMPUTED } from '../tables/heads.ts';
 import { recordUses } from '../tables/hourly-uses.ts';
 import { recordPlacements } from '../tables/placements.ts';
@@ -47,7 +47,7 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
     await recordPlacements(session, placed, batch.now);
   }
   if (batch.taken().length > 0) await recordUses(session, batch);
-  if (bulkRequests.length > 0) await recordBulkRequests(session, batch);
+  for (const each of bulkRequests) await rememberRequest(session, each);
   return revision;
 }
 

@@ -2,40 +2,33 @@ import { once } from 'node:events';
 import type { Worker } from 'node:worker_threads';
 import { startThread } from '../../assets.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
-import type { OpenOptions } from '../open-options.ts';
+import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { StoreUnavailable } from '../store.ts';
-import { errorOf, type Failure } from './database/errors.ts';
-import type {
-  Loss,
-  Progress,
-  Ready,
-  WriterAnswer,
-  WriterData,
-  WriterRequest,
-} from './writer-thread.ts';
+import { type Answer, resultOf } from './database/errors.ts';
+import type { Opened, WriterData, WriterMessage, WriterRequest } from './writer-thread.ts';
 
-interface Pending {
-  readonly resolve: (answer: WriterAnswer) => void;
-  readonly reject: (reason: unknown) => void;
-}
-
-interface WriterListeners {
-  /** Called if files of the database were deleted or replaced. */
-  readonly onLoss: (error: Error) => void;
-  readonly onWaiting: OpenOptions['onWaiting'];
-}
+/**
+ * How long a batch of commands waits for another process's write lock. It may first wait for the batch before it, so a client waits up to twice
+ * as long, well below a second.
+ */
+const LOCK_WAIT_MS = 300;
+const COMMAND_LOCK_WAIT_MS = 10_000;
 
 /** The main thread's side of the writer thread. The thread answers requests in order, so a queue suffices to match answers with callers. */
 export class WriterClient {
   readonly #worker: Worker;
-  readonly #pending: Pending[] = [];
+  readonly #pending: PromiseWithResolvers<Answer<unknown>>[] = [];
   /** True from the thread's first answer until `close`; only then is an exit of the thread unexpected. */
   #isOpen = false;
 
-  private constructor(data: WriterData, { onLoss, onWaiting }: WriterListeners) {
+  private constructor(
+    data: WriterData,
+    onLoss: (error: Error) => void,
+    onWaiting: OpenOptions['onWaiting'],
+  ) {
     this.#worker = startThread('writer-thread', data);
-    this.#worker.on('message', (message: WriterAnswer | Loss | Progress) => {
-      if ('loss' in message) onLoss(errorOf(message.loss));
+    this.#worker.on('message', (message: WriterMessage) => {
+      if ('loss' in message) onLoss(new StoreUnavailable(message.loss, 'replaced'));
       else if ('waiting' in message) onWaiting?.(message.waiting);
       else this.#pending.shift()?.resolve(message);
     });
@@ -45,40 +38,42 @@ export class WriterClient {
 
   /**
    * Starts the thread and waits until the database is open.
+   * @param onLoss called if files of the database were deleted or replaced
    * @throws StoreNotUsable
    */
   static async start(
-    data: WriterData,
-    listeners: WriterListeners,
-  ): Promise<{ writer: WriterClient } & Pick<Ready, 'migrated' | 'lost' | 'problem'>> {
-    const writer = new WriterClient(data, listeners);
-    const answer = await writer.#nextAnswer();
-    if (!('ready' in answer)) {
+    path: string,
+    { create, purpose, onMigrated, onWaiting, onLost, onWarning }: OpenOptions,
+    onLoss: (error: Error) => void,
+  ): Promise<WriterClient> {
+    const lockWaitMs = purpose === 'service' ? LOCK_WAIT_MS : COMMAND_LOCK_WAIT_MS;
+    const data = { path, create, lockWaitMs, mayMigrate: mayMigrate(purpose) };
+    const writer = new WriterClient(data, onLoss, onWaiting);
+    const opened = writer.#nextResult<Opened>();
+    const { migrated, lost, problem } = await opened.catch(async (error) => {
       await writer.#worker.terminate();
-      throw errorOf(answer as Failure);
-    }
+      throw error;
+    });
     writer.#isOpen = true;
-    const { migrated, lost, problem } = answer;
-    return { writer, migrated, lost, problem };
+    if (migrated !== undefined) onMigrated?.(migrated.from, migrated.to);
+    if (lost !== undefined) onLost?.(lost);
+    if (problem !== undefined) onWarning?.({ source: `${path}-ids`, message: problem });
+    return writer;
   }
 
   /** See Store.apply. */
-  async apply(commands: readonly StoreCommand[]): Promise<OutcomeOf<StoreCommand>[]> {
-    const answer = await this.#request({ commands });
-    if (!('outcomes' in answer)) throw errorOf(answer as Failure);
-    return answer.outcomes;
+  apply(commands: readonly StoreCommand[]): Promise<OutcomeOf<StoreCommand>[]> {
+    return this.#request({ commands });
   }
 
   /** Whether every page of the database can be read and is valid. @throws StoreUnavailable if that cannot be checked */
-  async isSound(): Promise<boolean> {
-    const answer = await this.#request('check');
-    if (!('isSound' in answer)) throw errorOf(answer as Failure);
-    return answer.isSound;
+  isSound(): Promise<boolean> {
+    return this.#request('check');
   }
 
-  #request(request: WriterRequest): Promise<WriterAnswer> {
+  async #request<Result>(request: WriterRequest): Promise<Result> {
     if (!this.#isOpen) throw new StoreUnavailable('the store is closed', 'unreachable');
-    const answered = this.#nextAnswer();
+    const answered = this.#nextResult<Result>();
     this.#worker.postMessage(request);
     return answered;
   }
@@ -91,8 +86,10 @@ export class WriterClient {
     await ended;
   }
 
-  #nextAnswer(): Promise<WriterAnswer> {
-    return new Promise((resolve, reject) => this.#pending.push({ resolve, reject }));
+  async #nextResult<Result>(): Promise<Result> {
+    const answer = Promise.withResolvers<Answer<unknown>>();
+    this.#pending.push(answer);
+    return resultOf(await answer.promise) as Result;
   }
 
   /**

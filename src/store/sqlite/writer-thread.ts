@@ -6,7 +6,7 @@ import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { StoreNotUsable } from '../store.ts';
 import { areForMovedStore, carryOut } from '../tables/carry-out.ts';
-import { HEADS_NOT_COMPUTED, hasHeads, headsProgress } from '../tables/heads.ts';
+import { HEADS_NOT_COMPUTED, hasHeads } from '../tables/heads.ts';
 import { findLoss, readAcknowledgement, recordLoss } from '../tables/losses.ts';
 import { expectRows, readFreeIds } from '../tables/store-row.ts';
 import { describeSchema } from './database/catalog.ts';
@@ -21,16 +21,16 @@ import {
   retryWhileBusy,
 } from './database/connection.ts';
 import {
+  type Answer,
+  answerOf,
+  codeOf,
   damageOf,
-  type Failure,
-  failureOf,
-  isBusy,
   openError,
   storeError,
 } from './database/errors.ts';
-import { FILES_COMPARED_MS, OpenFiles } from './database/open-files.ts';
+import { OpenFiles } from './database/open-files.ts';
 import { LastGiven, recordOrigin, reserveGiven } from './database/origin.ts';
-import { MIGRATION_WAIT_MS, type Migrated, migrate, missingMigrations } from './database/schema.ts';
+import { migrate, migrationsOf } from './database/schema.ts';
 import { Session } from './database/session.ts';
 import { inTransaction } from './database/transaction.ts';
 import { changeOrders, importOrders } from './orders.ts';
@@ -46,40 +46,37 @@ export interface WriterData {
 
 export type WriterRequest = { readonly commands: readonly StoreCommand[] } | 'check' | 'close';
 
-/** The first answer. */
-export interface Ready {
-  readonly ready: true;
-  readonly migrated: Migrated | undefined;
+/** The result of the first answer. */
+export interface Opened {
+  readonly migrated: ReturnType<typeof migrate>;
   /** The record of changes that this store has lost. */
   readonly lost: string | undefined;
   /** Of the file beside the database, see LastGiven. */
   readonly problem: string | undefined;
 }
-export type WriterAnswer =
-  | { readonly outcomes: OutcomeOf<StoreCommand>[] }
-  /** Whether every page of the database can be read and is valid. */
-  | { readonly isSound: boolean }
-  | Ready
-  | Failure;
-/** Sent before the first answer: the reason of `OpenOptions.onWaiting`. */
-export interface Progress {
-  readonly waiting: string;
-}
-/** Sent without a request when the store cannot be used any more. */
-export interface Loss {
-  readonly loss: Failure;
-}
+
+export type WriterMessage =
+  /** Opened, the outcomes of the commands, or whether every page of the database can be read and is valid. */
+  | Answer<unknown>
+  /** Sent before the first answer: the reason of `OpenOptions.onWaiting`. */
+  | { readonly waiting: string }
+  /** Sent without a request if files of the database were deleted or replaced. */
+  | { readonly loss: string };
+
+/** How long to wait for another process's migration, which takes some seconds for millions of orders. No client waits during startup. */
+const MIGRATION_WAIT_MS = 60_000;
 
 const port = parentPort!;
 const data = workerData as WriterData;
 const { path, create, lockWaitMs } = data;
+const send = (message: WriterMessage) => port.postMessage(message);
 
 async function open() {
   try {
     const { db, file } = openForWriting(path, create);
     try {
       // Checked first, so that a file of another program is left unchanged.
-      retryWhileBusy(lockWaitMs, () => missingMigrations(db));
+      retryWhileBusy(lockWaitMs, () => migrationsOf(db));
       retryWhileBusy(lockWaitMs, () => makeDurable(db));
       const migrated = migrate(db, MIGRATION_WAIT_MS, data.mayMigrate);
       if (data.mayMigrate) expectNothingMissing(schemaDifferences('sqlite', describeSchema(db)));
@@ -90,8 +87,7 @@ async function open() {
       const session = new Session(db);
       if (!(await hasHeads(session))) {
         if (!data.mayMigrate) throw new StoreNotUsable(HEADS_NOT_COMPUTED);
-        const report = (waiting: string) => port.postMessage({ waiting } satisfies Progress);
-        await completeHeads(session, MIGRATION_WAIT_MS, headsProgress(report));
+        await completeHeads(session, MIGRATION_WAIT_MS, (waiting) => send({ waiting }));
       }
       if (data.mayMigrate) await expectRows(session);
       retryWhileBusy(lockWaitMs, () => recordOrigin(session, fileOrigin(path)));
@@ -117,7 +113,7 @@ function probeForWriting(db: DatabaseSync): void {
     db.exec('BEGIN IMMEDIATE; UPDATE store SET revision = revision; ROLLBACK');
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
-    if (!isBusy(error)) throw error;
+    if (codeOf(error) !== 'busy') throw error;
   }
 }
 
@@ -172,44 +168,25 @@ function apply(
 }
 
 /** Checks the file by a connection of its own, which has no page in memory. */
-function checkFile(): WriterAnswer {
-  return { isSound: readDatabase(readableLocation(path), damageOf).length === 0 };
+function isSound(): boolean {
+  return readDatabase(readableLocation(path), damageOf).length === 0;
 }
 
-async function answer(produce: () => WriterAnswer | Promise<WriterAnswer>): Promise<void> {
-  let message: WriterAnswer;
-  try {
-    message = await produce();
-  } catch (error) {
-    message = failureOf(storeError(path, error));
-  }
-  port.postMessage(message);
+async function answer(produce: () => unknown): Promise<void> {
+  send(await answerOf(produce, (error) => storeError(path, error)));
 }
 
-/** Compares the files of the database while nothing is written, too. Does not keep the thread alive. */
-function watch(files: OpenFiles): void {
-  const timer = setInterval(() => {
-    try {
-      const found = files.check();
-      if (found !== undefined) port.postMessage({ loss: failureOf(found) } satisfies Loss);
-    } catch {
-      // The file system does not respond now; the next change or check detects the problem.
-    }
-  }, FILES_COMPARED_MS);
-  timer.unref();
-}
-
-await answer(async () => {
+await answer(async (): Promise<Opened> => {
   const { session, migrated, given, lost, problem, files } = await open();
   const mutex = new Mutex();
-  watch(files);
+  files.watch(({ message }) => send({ loss: message }));
   const carryOutRequest = async ({ commands }: { readonly commands: readonly StoreCommand[] }) => {
     files.expectNoLoss();
     const outcomes = await apply(session, commands);
     await recordGiven(session, given);
     // The commit may be in a file that no later process finds.
     files.expectUnchanged();
-    return { outcomes };
+    return outcomes;
   };
   const close = async () => {
     session.close();
@@ -219,8 +196,8 @@ await answer(async () => {
   port.on('message', (request: WriterRequest) => {
     void mutex.run(() => {
       if (request === 'close') return close();
-      return answer(() => (request === 'check' ? checkFile() : carryOutRequest(request)));
+      return answer(() => (request === 'check' ? isSound() : carryOutRequest(request)));
     });
   });
-  return { ready: true, migrated, lost, problem };
+  return { migrated, lost, problem };
 });

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { toJson } from '../../../protocol/exact-json.ts';
 import { ACKNOWLEDGED, type AuditRecord } from '../audit.ts';
-import { byText, rowText, type Session } from './session.ts';
+import { byText, type Row, rowText, type Session, text } from './session.ts';
 
 /**
  * The chain of the audit records: the hash of each is over the hash before it and its own fields, and the row of the store has the last one. So a record
@@ -12,13 +12,13 @@ import { byText, rowText, type Session } from './session.ts';
  * continues it from the records as they are.
  */
 
-/** A record with the fields of the chain. */
-interface ChainedRecord {
-  readonly record: AuditRecord;
-  /** "BEFORE AFTER" */
-  readonly keys: string | undefined;
-  readonly hash: Uint8Array | undefined;
+/** Reads RECORD_COLUMNS. */
+export function recordFromRow([id, at, command, user, host, what]: Row): AuditRecord {
+  const texts = { command, user, host, what } as Omit<AuditRecord, 'id' | 'at'>;
+  return { id: id as bigint, at: Number(at), ...texts };
 }
+
+export const RECORD_COLUMNS = 'audit.id, at, command, os_user, host, what';
 
 /** Returns the hash of a record. @param before of the record before; empty for the first one */
 export function hashAfter(
@@ -26,8 +26,8 @@ export function hashAfter(
   { id, at, command, user, host, what }: AuditRecord,
   keys: string | undefined,
 ): Uint8Array {
-  const text = toJson([id, at, command, user, host, what, keys ?? '']);
-  return createHash('sha256').update(before).update(text).digest();
+  const record = toJson([id, at, command, user, host, what, keys ?? '']);
+  return createHash('sha256').update(before).update(record).digest();
 }
 
 /** Returns the digest of all API keys, except when they were last used. */
@@ -99,16 +99,14 @@ const RECORDS_AT_ONCE = 1_000;
 /** The program begins at 1; a record that was added by hand can have any id. */
 const LEAST_ID = -(2n ** 63n);
 
-async function* recordsInOrder(session: Session): AsyncGenerator<ChainedRecord> {
+/** Reads all records with the fields of the chain: "BEFORE AFTER" of the keys, and the hash. */
+async function* recordsInOrder(session: Session) {
   for (let after = LEAST_ID; ; ) {
     const rows = await session.query(SQL.records, [after, RECORDS_AT_ONCE]);
-    for (const [id, at, command, user, host, what, keys, hash] of rows) {
-      const texts = { command, user, host, what } as Omit<AuditRecord, 'id' | 'at'>;
-      yield {
-        record: { id: id as bigint, at: Number(at), ...texts },
-        keys: (keys ?? undefined) as string | undefined,
-        hash: (hash ?? undefined) as Uint8Array | undefined,
-      };
+    for (const row of rows) {
+      const [keys, hash] = row.slice(6);
+      const bytes = (hash ?? undefined) as Uint8Array | undefined;
+      yield { record: recordFromRow(row), keys: text(keys), hash: bytes };
     }
     if (rows.length < RECORDS_AT_ONCE) return;
     after = rows.at(-1)![0] as bigint;
@@ -123,6 +121,6 @@ const SQL = {
     ) => `SELECT id, name, environment, digest, created_at, expires_at, revoked_at, scopes, cancels_per_hour, places_per_hour,
       former_digest, former_until FROM api_keys ORDER BY id${c}`,
   ),
-  records: `SELECT id, at, command, os_user, host, what, keys, hash FROM audit WHERE id > $1 ORDER BY id LIMIT $2`,
+  records: `SELECT ${RECORD_COLUMNS}, keys, hash FROM audit WHERE id > $1 ORDER BY id LIMIT $2`,
   dangling: `SELECT count(*) FROM operator_revisions WHERE NOT EXISTS (SELECT 1 FROM audit WHERE audit.id = audit_id)`,
 } as const;

@@ -1,6 +1,12 @@
 import { ACKNOWLEDGED, type Action, type AuditRecord } from '../audit.ts';
-import { digestOfKeys, endOfChain, hashAfter } from './audit-chain.ts';
-import { jsonRows, type Row, type Session } from './session.ts';
+import {
+  digestOfKeys,
+  endOfChain,
+  hashAfter,
+  RECORD_COLUMNS,
+  recordFromRow,
+} from './audit-chain.ts';
+import { jsonRows, type Session } from './session.ts';
 
 /**
  * Records an action, in a transaction that excludes all other writers. Returns the id of the record.
@@ -48,20 +54,6 @@ export async function readOperators(
   const rows = await session.query(SQL.operators, [jsonRows(revisions.map((each) => [each]))]);
   return new Map(rows.map(([revision, ...record]) => [revision as bigint, recordFromRow(record)]));
 }
-
-/** Reads RECORD_COLUMNS. */
-export function recordFromRow([id, at, command, user, host, what]: Row): AuditRecord {
-  return {
-    id: id as bigint,
-    at: Number(at),
-    command: command as string,
-    user: user as string,
-    host: host as string,
-    what: what as string,
-  };
-}
-
-export const RECORD_COLUMNS = 'audit.id, at, command, os_user, host, what';
 
 const SQL = {
   latestId: 'SELECT coalesce(max(id), 0) FROM audit',

@@ -1,37 +1,13 @@
 import { type BatchCommand, type BatchOutcome, isBatchCommand } from '../../domain/batch.ts';
-import type { Action } from '../audit.ts';
 import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
 import { recordAction, recordOperator } from './audit.ts';
 import { digestOfKeys } from './audit-chain.ts';
-import { beginImport, endImport, forgetImport } from './imports.ts';
-import {
-  createFirstKey,
-  createKey,
-  endOverlap,
-  recordKeyUse,
-  revokeKey,
-  rotateKey,
-} from './keys.ts';
+import { importCommands } from './imports.ts';
+import { keyCommands } from './keys.ts';
 import { putPets } from './pets.ts';
-import type { Session } from './session.ts';
-import {
-  limitIds,
-  moveAway,
-  reactivate,
-  readRevision,
-  recordEnvironment,
-  recordListUse,
-  skipIds,
-} from './store-row.ts';
-import {
-  insertWebhook,
-  leaseWebhooks,
-  recordDeliveries,
-  releaseWebhooks,
-  removeWebhook,
-  replaceWebhook,
-  rotateWebhook,
-} from './webhooks.ts';
+import type { Commands, Session } from './session.ts';
+import { readRevision, storeCommands } from './store-row.ts';
+import { webhookCommands } from './webhooks.ts';
 
 /** The commands that each engine carries out with statements of its own. */
 export interface OrderWrites {
@@ -48,33 +24,32 @@ export function areForMovedStore(commands: readonly StoreCommand[]): boolean {
   return commands.every(({ type }) => type === 'reactivate' || type === 'audit');
 }
 
-/** Carries out commands in order, in a transaction that excludes all other writers. */
-export function carryOut(
+/**
+ * Carries out commands in order, in a transaction that excludes all other writers. Those after `audit` are one action of an operator, which is
+ * recorded unless it was refused.
+ */
+export async function carryOut(
   session: Session,
   commands: readonly StoreCommand[],
   orders: OrderWrites,
 ): Promise<OutcomeOf<StoreCommand>[]> {
-  if (commands.every(isBatchCommand)) return orders.changeOrders(commands);
   const [first] = commands;
-  return first?.type === 'audit' && commands.length > 1
-    ? carryOutRecorded(session, { action: first.action, commands: commands.slice(1) }, orders)
-    : carryOutAll(session, commands, orders);
-}
-
-/** Carries out commands as one action of an operator, which is recorded unless it was refused. */
-async function carryOutRecorded(
-  session: Session,
-  { action, commands }: { readonly action: Action; readonly commands: readonly StoreCommand[] },
-  orders: OrderWrites,
-): Promise<OutcomeOf<StoreCommand>[]> {
+  if (first?.type !== 'audit' || commands.length === 1) {
+    return carryOutAll(session, commands, orders);
+  }
+  const others = commands.slice(1);
+  const changeOrders = others.every(isBatchCommand);
   const before = await readRevision(session);
-  const keysBefore = commands.every(isBatchCommand) ? undefined : await digestOfKeys(session);
-  const outcomes = await carryOutAll(session, commands, orders);
+  const keysBefore = changeOrders ? undefined : await digestOfKeys(session);
+  const outcomes = await carryOutAll(session, others, orders);
   // Other commands make no revisions; a rechain can set the revision back to one with events of others.
-  const after = commands.every(isBatchCommand) ? await readRevision(session) : undefined;
-  if (after === undefined ? outcomes.every(isRefusal) : after === before)
-    return [undefined, ...outcomes];
-  const auditId = await recordAction(session, action, keysBefore);
+  const after = changeOrders ? await readRevision(session) : undefined;
+  const isRefused =
+    after === undefined
+      ? outcomes.every((outcome) => REFUSALS.includes(outcome))
+      : after === before;
+  if (isRefused) return [undefined, ...outcomes];
+  const auditId = await recordAction(session, first.action, keysBefore);
   if (after !== undefined) {
     await recordOperator(session, { first: before + 1n, last: after }, auditId);
   }
@@ -93,10 +68,6 @@ const REFUSALS: readonly OutcomeOf<StoreCommand>[] = [
   ] as const),
 ];
 
-function isRefusal(outcome: OutcomeOf<StoreCommand>): boolean {
-  return REFUSALS.includes(outcome);
-}
-
 async function carryOutAll(
   session: Session,
   commands: readonly StoreCommand[],
@@ -108,71 +79,27 @@ async function carryOutAll(
   return outcomes;
 }
 
+const COMMANDS: Omit<Commands, BatchCommand['type'] | 'importOrders' | 'rechain'> = {
+  ...storeCommands,
+  ...keyCommands,
+  ...importCommands,
+  ...webhookCommands,
+  putPets,
+  audit: (session, { action }) => recordAction(session, action),
+};
+
 /** Carries out one command. PostgreSQL also does so without a transaction, for commands of a single statement. */
 export async function carryOutOne(
   session: Session,
   command: StoreCommand,
   orders: OrderWrites,
 ): Promise<OutcomeOf<StoreCommand>> {
-  switch (command.type) {
-    case 'insertOrder':
-    case 'cancel':
-    case 'ship':
-    case 'placeOrder':
-    case 'bulk':
-      return (await orders.changeOrders([command]))[0]!;
-    case 'importOrders':
-      return orders.importOrders(command);
-    case 'recordEnvironment':
-      return recordEnvironment(session, command.environment);
-    case 'moveAway':
-      return moveAway(session, command.to, command.revision);
-    case 'reactivate':
-      return reactivate(session);
-    case 'audit':
-      return recordAction(session, command.action);
-    case 'rechain':
-      await orders.rechain(command.from);
-      return 'rechained';
-    case 'limitIds':
-      return limitIds(session, command.last);
-    case 'skipIds':
-      return skipIds(session);
-    case 'createKey':
-      return createKey(session, command.key);
-    case 'createFirstKey':
-      return createFirstKey(session, command.key);
-    case 'revokeKey':
-      return revokeKey(session, command.id);
-    case 'rotateKey':
-      return rotateKey(session, command);
-    case 'endOverlap':
-      return endOverlap(session, command.id);
-    case 'recordKeyUse':
-      return recordKeyUse(session, command);
-    case 'recordListUse':
-      return recordListUse(session, command.at);
-    case 'putPets':
-      return putPets(session, command.pets);
-    case 'beginImport':
-      return beginImport(session, command);
-    case 'endImport':
-      return endImport(session, command);
-    case 'forgetImport':
-      return forgetImport(session, command);
-    case 'createWebhook':
-      return insertWebhook(session, command);
-    case 'changeWebhook':
-      return replaceWebhook(session, command);
-    case 'rotateWebhook':
-      return rotateWebhook(session, command);
-    case 'deleteWebhook':
-      return removeWebhook(session, command);
-    case 'leaseWebhooks':
-      return leaseWebhooks(session, command);
-    case 'releaseWebhooks':
-      return releaseWebhooks(session, command);
-    case 'recordDeliveries':
-      return recordDeliveries(session, command);
+  if (isBatchCommand(command)) return (await orders.changeOrders([command]))[0]!;
+  if (command.type === 'importOrders') return orders.importOrders(command);
+  if (command.type === 'rechain') {
+    await orders.rechain(command.from);
+    return 'rechained';
   }
+  const carryOutIt = COMMANDS[command.type] as Commands[StoreCommand['type']];
+  return carryOutIt(session, command as never);
 }

@@ -12,7 +12,7 @@ export interface StoreCheck extends HistoryCheck {
 /** The result of checking a store. */
 export interface Findings {
   /** Number of migrations that have run, and that this release knows. */
-  readonly schema: SchemaVersion;
+  readonly schema: { readonly has: number; readonly knows: number };
   /** Differences from the schema of this release, one line each; empty for the schema of an earlier release. */
   readonly schemaDifferences: readonly string[];
   /** Triggers, rules, indexes and so on that no migration made: one line each. The service ignores them. */
@@ -37,19 +37,14 @@ export interface Findings {
   readonly problems: readonly string[];
 }
 
-export interface SchemaVersion {
-  readonly has: number;
-  readonly knows: number;
-}
-
 /** The counters in the row of the table store. */
 export type Counters = Readonly<Record<OrderStatus | 'revision', bigint>>;
 
 /** The first schema version with the table placements, on every engine. */
 const PLACEMENTS_SINCE = 8;
 
-/** Returns a statement that counts all rows, and returns one row of integers, for every engine. */
-export function countsSql({ has }: SchemaVersion): string {
+/** Returns a statement that counts all rows, and returns one row of integers, for every engine. @param has the number of migrations that have run */
+export function countsSql(has = PLACEMENTS_SINCE): string {
   return has < PLACEMENTS_SINCE ? `${COUNTS}, 0` : `${COUNTS}, ${PLACEMENTS_OF_NO_ORDER}`;
 }
 
@@ -112,7 +107,7 @@ export async function countedRows(
   try {
     const counts = isSample
       ? await sampledCounts(session, counters)
-      : (await session.query(countsSql(schema)))[0];
+      : (await session.query(countsSql(schema.has)))[0];
     return compare(counters, counts as readonly bigint[]);
   } catch (error) {
     if (!isKnown(error)) throw error;

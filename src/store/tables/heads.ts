@@ -10,8 +10,6 @@ import {
 } from '../../domain/heads.ts';
 import type { OrderEventType } from '../../domain/lifecycle.ts';
 import { INT64_MAX } from '../../domain/order.ts';
-import { actionOf } from '../audit.ts';
-import { recordAction } from './audit.ts';
 import { detailProblem, eventFromRow, ORDER_COLUMNS, orderBeforeFromRow } from './orders.ts';
 import type { Row, Session } from './session.ts';
 import { requireStoreRow } from './store-row.ts';
@@ -55,13 +53,6 @@ export interface HeadedRevision {
 /** Message for the operator if heads were not computed yet, for purposes that may not do it. */
 export const HEADS_NOT_COMPUTED =
   'the heads of its history have not all been computed; run "store-orders migrate"';
-
-/** Records, inside a transaction, that heads were computed: without the record, deleted heads would leave no trace. */
-export async function recordHeads(session: Session, from: bigint, to: bigint): Promise<void> {
-  if (to === from) return;
-  const what = `computed the heads of the revisions from ${from + 1n} to ${to}`;
-  await recordAction(session, actionOf('migrate', what));
-}
 
 /**
  * Computes the heads of the revisions after `from`, each from the stored head of the revision before, if there is one.
@@ -135,20 +126,6 @@ function chainedFromRow(row: Row): ChainedEvent {
   return { type, at, by, order: orderBeforeFromRow(row.slice(ORDER_AT)) };
 }
 
-const REPORT_EVERY_MS = 2_000;
-
-/** Returns a function that reports how many revisions have heads, every two seconds. @param report gets a line for the operator */
-export function headsProgress(
-  report: (line: string) => void,
-): (done: bigint, total: bigint) => void {
-  let nextAt = performance.now() + REPORT_EVERY_MS;
-  return (done, total) => {
-    if (performance.now() < nextAt) return;
-    nextAt = performance.now() + REPORT_EVERY_MS;
-    report(`the heads of the history are computed: ${done} of ${total} revisions`);
-  };
-}
-
 /** Revisions that are named. An edited order alters at most two, a restored table any number. */
 const MAX_NAMED = 20;
 
@@ -198,7 +175,8 @@ export async function checkHeads(
     end = await lastHeaded(session, after);
     for await (const revisions of computeHeads(read(end.revision), end)) {
       for (const { revision, head, stored, ...found } of revisions) {
-        const isEdited = stored === undefined ? latest !== undefined : !isEqual(stored, head);
+        const isEdited =
+          stored === undefined ? latest !== undefined : Buffer.compare(stored, head) !== 0;
         if (isEdited || found.isBroken) altered.add(revision);
         isIncomplete ||= found.isIncomplete;
         for (const each of found.detailProblems) if (details.size < MAX_NAMED) details.add(each);
@@ -260,10 +238,6 @@ async function sampleOf(session: Session): Promise<readonly bigint[]> {
 /** Returns a random integer from 0 to below `limit`, which is at most 2^64. */
 export function randomBelow(limit: bigint): bigint {
   return randomBytes(8).readBigUInt64BE() % limit;
-}
-
-function isEqual(one: Head, other: Head): boolean {
-  return Buffer.compare(one, other) === 0;
 }
 
 const SQL = {

@@ -1,11 +1,11 @@
-import type { CommandOf, OutcomeOf } from '../commands.ts';
+import type { CommandOf } from '../commands.ts';
 import {
   FINISHED_IMPORTS_KEPT,
   type ImportProgress,
   type ImportRecord,
   rowsPlaced,
 } from '../history.ts';
-import { number, type Row, type Session, text } from './session.ts';
+import { type Commands, number, type Row, type Session, text } from './session.ts';
 import { readFreeIds } from './store-row.ts';
 
 /** See History.importProgress. */
@@ -16,17 +16,6 @@ export async function importProgress(session: Session, source: string): Promise<
     finished: known?.finishedAt === undefined ? undefined : known,
     freeIds: await readFreeIds(session),
   };
-}
-
-export async function beginImport(
-  session: Session,
-  { source, run, from, highestId, name, total, isAgain }: CommandOf<'beginImport'>,
-): Promise<OutcomeOf<CommandOf<'beginImport'>>> {
-  const known = await findImport(session, source);
-  if (known?.finishedAt !== undefined && !isAgain) return 'already_imported';
-  if (rowsPlaced(known) !== from) return 'out_of_turn';
-  await session.write(SQL.begin, [source, run, from, highestId, name, total, Date.now()]);
-  return 'begun';
 }
 
 /** Returns the unfinished imports, and the latest finished ones. */
@@ -58,21 +47,25 @@ export async function isLatestRun(
   return (await session.query(SQL.isLatestRun, [source, run])).length > 0;
 }
 
-export async function endImport(
-  session: Session,
-  { source, run }: CommandOf<'endImport'>,
-): Promise<OutcomeOf<CommandOf<'endImport'>>> {
-  if ((await session.write(SQL.end, [Date.now(), source, run])) === 0) return 'out_of_turn';
-  await session.write(SQL.forgetOldest, [FINISHED_IMPORTS_KEPT]);
-  return 'ended';
-}
+export const importCommands = {
+  async beginImport(session, { source, run, from, highestId, name, total, isAgain }) {
+    const known = await findImport(session, source);
+    if (known?.finishedAt !== undefined && !isAgain) return 'already_imported';
+    if (rowsPlaced(known) !== from) return 'out_of_turn';
+    await session.write(SQL.begin, [source, run, from, highestId, name, total, Date.now()]);
+    return 'begun';
+  },
 
-export async function forgetImport(
-  session: Session,
-  { source }: CommandOf<'forgetImport'>,
-): Promise<OutcomeOf<CommandOf<'forgetImport'>>> {
-  return (await session.write(SQL.forget, [source])) === 0 ? 'import_not_found' : 'forgotten';
-}
+  async endImport(session, { source, run }) {
+    if ((await session.write(SQL.end, [Date.now(), source, run])) === 0) return 'out_of_turn';
+    await session.write(SQL.forgetOldest, [FINISHED_IMPORTS_KEPT]);
+    return 'ended';
+  },
+
+  async forgetImport(session, { source }) {
+    return (await session.write(SQL.forget, [source])) === 0 ? 'import_not_found' : 'forgotten';
+  },
+} satisfies Partial<Commands>;
 
 const COLUMNS = 'source, name, placed, total, begun_at, finished_at';
 

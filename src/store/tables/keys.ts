@@ -1,8 +1,15 @@
 import { timingSafeEqual } from 'node:crypto';
 import { type ApiKey, type Environment, parseScopes, scopesText } from '../../domain/api-key.ts';
-import type { CommandOf, OutcomeOf } from '../commands.ts';
 import { StoreNotUsable } from '../store.ts';
-import { byText, type Dialects, jsonRows, number, type Row, type Session } from './session.ts';
+import {
+  byText,
+  type Commands,
+  type Dialects,
+  jsonRows,
+  number,
+  type Row,
+  type Session,
+} from './session.ts';
 
 const KEY_COLUMNS =
   'id, name, environment, digest, created_at, expires_at, revoked_at, last_used_at, scopes, cancels_per_hour, places_per_hour, former_digest, former_until';
@@ -53,74 +60,64 @@ export async function keyNames(
   return new Map(rows as unknown as [string, string][]);
 }
 
-export async function createKey(session: Session, key: ApiKey): Promise<'created'> {
-  const { id, name, environment, digest, createdAt, expiresAt, scopes } = key;
-  const values = [id, name, environment, digest, createdAt, expiresAt, scopesText(scopes)];
-  await session.write(SQL.insert, [...values, key.cancelsPerHour, key.placesPerHour]);
-  return 'created';
-}
-
-export async function createFirstKey(
-  session: Session,
-  key: ApiKey,
-): Promise<'created' | 'unchanged'> {
-  const [existing] = await session.query(SQL.anyKey, [key.environment]);
-  return existing === undefined ? createKey(session, key) : 'unchanged';
-}
-
 /** A trigger or a rule of the database can undo what was written: a key that only seems to be revoked is worse than an error. */
 const UNDONE =
   'the change of the key was undone by the database itself, and has no effect; see "store-orders check"';
 
-export async function revokeKey(
-  session: Session,
-  id: string,
-): Promise<OutcomeOf<CommandOf<'revokeKey'>>> {
-  const [key] = await session.query(SQL.revokedAt, [id]);
-  if (key === undefined) return 'key_not_found';
-  if (key[0] !== null) return 'unchanged';
-  await session.write(SQL.revoke, [Date.now(), id]);
-  const [[revokedAt] = []] = await session.query(SQL.revokedAt, [id]);
-  if (revokedAt == null) throw new StoreNotUsable(UNDONE);
-  return 'revoked';
-}
+const createKey: Commands['createKey'] = async (session, { key }) => {
+  const { id, name, environment, digest, createdAt, expiresAt, scopes } = key;
+  const values = [id, name, environment, digest, createdAt, expiresAt, scopesText(scopes)];
+  await session.write(SQL.insert, [...values, key.cancelsPerHour, key.placesPerHour]);
+  return 'created';
+};
 
-export async function rotateKey(
-  session: Session,
-  { id, digest, formerUntil }: CommandOf<'rotateKey'>,
-): Promise<OutcomeOf<CommandOf<'rotateKey'>>> {
-  const [key] = await session.query(SQL.revokedAt, [id]);
-  if (key === undefined) return 'key_not_found';
-  if (key[0] !== null) return 'unchanged';
-  if (formerUntil === undefined) await session.write(SQL.replace, [digest, id]);
-  else await session.write(SQL.rotate, [digest, id, formerUntil]);
-  const [[stored] = []] = await session.query(SQL.digest, [id]);
-  if (!(stored instanceof Uint8Array) || !timingSafeEqual(stored, digest)) {
-    throw new StoreNotUsable(UNDONE);
-  }
-  return 'rotated';
-}
+export const keyCommands = {
+  createKey,
 
-export async function endOverlap(
-  session: Session,
-  id: string,
-): Promise<OutcomeOf<CommandOf<'endOverlap'>>> {
-  const [key] = await session.query(SQL.formerUntil, [id]);
-  if (key === undefined) return 'key_not_found';
-  if (key[0] === null) return 'unchanged';
-  await session.write(SQL.endOverlap, [id]);
-  const [[until] = []] = await session.query(SQL.formerUntil, [id]);
-  if (until !== null) throw new StoreNotUsable(UNDONE);
-  return 'ended';
-}
+  async createFirstKey(session, { key }) {
+    const [existing] = await session.query(SQL.anyKey, [key.environment]);
+    if (existing !== undefined) return 'unchanged';
+    return createKey(session, { type: 'createKey', key });
+  },
 
-export async function recordKeyUse(
-  session: Session,
-  { ids, at }: CommandOf<'recordKeyUse'>,
-): Promise<'recorded'> {
-  await session.write(SQL.recordUse, [at, jsonRows(ids.map((id) => [id]))]);
-  return 'recorded';
-}
+  async revokeKey(session, { id }) {
+    const [key] = await session.query(SQL.revokedAt, [id]);
+    if (key === undefined) return 'key_not_found';
+    if (key[0] !== null) return 'unchanged';
+    await session.write(SQL.revoke, [Date.now(), id]);
+    const [[revokedAt] = []] = await session.query(SQL.revokedAt, [id]);
+    if (revokedAt == null) throw new StoreNotUsable(UNDONE);
+    return 'revoked';
+  },
+
+  async rotateKey(session, { id, digest, formerUntil }) {
+    const [key] = await session.query(SQL.revokedAt, [id]);
+    if (key === undefined) return 'key_not_found';
+    if (key[0] !== null) return 'unchanged';
+    if (formerUntil === undefined) await session.write(SQL.replace, [digest, id]);
+    else await session.write(SQL.rotate, [digest, id, formerUntil]);
+    const [[stored] = []] = await session.query(SQL.digest, [id]);
+    if (!(stored instanceof Uint8Array) || !timingSafeEqual(stored, digest)) {
+      throw new StoreNotUsable(UNDONE);
+    }
+    return 'rotated';
+  },
+
+  async endOverlap(session, { id }) {
+    const [key] = await session.query(SQL.formerUntil, [id]);
+    if (key === undefined) return 'key_not_found';
+    if (key[0] === null) return 'unchanged';
+    await session.write(SQL.endOverlap, [id]);
+    const [[until] = []] = await session.query(SQL.formerUntil, [id]);
+    if (until !== null) throw new StoreNotUsable(UNDONE);
+    return 'ended';
+  },
+
+  async recordKeyUse(session, { ids, at }) {
+    await session.write(SQL.recordUse, [at, jsonRows(ids.map((id) => [id]))]);
+    return 'recorded';
+  },
+} satisfies Partial<Commands>;
 
 const ASKED = '(SELECT value ->> 0 FROM json_array_elements($1::json))';
 

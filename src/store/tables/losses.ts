@@ -9,7 +9,8 @@ import {
   LOST,
 } from '../audit.ts';
 import { isPast } from '../feed.ts';
-import { RECORD_COLUMNS, recordAction, recordFromRow } from './audit.ts';
+import { recordAction } from './audit.ts';
+import { RECORD_COLUMNS, recordFromRow } from './audit-chain.ts';
 import { headFromColumn, positionFromColumns } from './feed.ts';
 import { number, type Row, type Session } from './session.ts';
 import { requireStoreRow } from './store-row.ts';

@@ -1,5 +1,5 @@
 import type { Pet } from '../../domain/order.ts';
-import { type Dialects, jsonRows, type Session, text } from './session.ts';
+import { type Commands, type Dialects, jsonRows, type Session, text } from './session.ts';
 import { requireStoreHere, storeNotHere } from './store-row.ts';
 
 /** See Store.pet. */
@@ -10,7 +10,7 @@ export async function findPet(session: Session, id: bigint): Promise<Pet | undef
 }
 
 /** Inserts or replaces pets, in one statement; of two with the same id the last one counts. */
-export async function putPets(session: Session, pets: readonly Pet[]): Promise<'stored'> {
+export const putPets: Commands['putPets'] = async (session, { pets }) => {
   if (pets.length === 0) {
     await requireStoreHere(session);
     return 'stored';
@@ -21,7 +21,7 @@ export async function putPets(session: Session, pets: readonly Pet[]): Promise<'
   const stored = await session.write(PUT[session.engine], [rows]);
   if (stored < last.length) throw storeNotHere();
   return 'stored';
-}
+};
 
 const FIND = 'SELECT id, name, tag FROM pets WHERE id = $1';
 

@@ -1,4 +1,5 @@
 import { toJson } from '../../../protocol/exact-json.ts';
+import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
 import type { Engine } from '../store.ts';
 
 /** A column of a row: integers are bigint, booleans 0n or 1n, on both engines. */
@@ -23,6 +24,14 @@ export interface Session {
   /** Executes a statement that writes and returns its rows. */
   writeReturning(sql: string, values?: readonly Value[]): Row[] | Promise<Row[]>;
 }
+
+/** How each command is carried out, in a transaction that excludes all other writers unless it has a single statement. */
+export type Commands = {
+  readonly [Type in StoreCommand['type']]: (
+    session: Session,
+    command: CommandOf<Type>,
+  ) => Promise<OutcomeOf<CommandOf<Type>>>;
+};
 
 /** A statement with a text for each engine. */
 export type Dialects = Readonly<Record<Engine['name'], string>>;

@@ -1,9 +1,8 @@
 import type { Environment } from '../../domain/api-key.ts';
 import { type Head, headFrom, headText } from '../../domain/heads.ts';
 import { type FreeIds, leapAbove } from '../../domain/ids.ts';
-import type { OrderId } from '../../domain/order.ts';
 import { StoreNotUsable, type StoreStatus, StoreUnavailable } from '../store.ts';
-import { type Dialects, number, type Row, type Session, text } from './session.ts';
+import { type Commands, type Dialects, number, type Row, type Session, text } from './session.ts';
 
 /** Message for the operator if the row of the table store is missing: a copy writes it last. */
 export const COPY_NOT_COMPLETE =
@@ -107,45 +106,38 @@ export async function readFreeIds(session: Session): Promise<FreeIds> {
   return { highest: highest!, last: last! };
 }
 
-/** See the command `limitIds`. */
-export async function limitIds(session: Session, last: OrderId): Promise<FreeIds> {
-  await session.write(SQL.limitIds, [last]);
-  await session.write(SQL.keepReserved, [leapAbove(await readFreeIds(session))]);
-  return readFreeIds(session);
-}
+export const storeCommands = {
+  async limitIds(session, { last }) {
+    await session.write(SQL.limitIds, [last]);
+    await session.write(SQL.keepReserved, [leapAbove(await readFreeIds(session))]);
+    return readFreeIds(session);
+  },
 
-/** See the command `skipIds`. */
-export async function skipIds(session: Session): Promise<FreeIds> {
-  // Locks the row, so that no id is assigned between the read and the write.
-  await session.write(SQL.lock);
-  await session.write(SQL.reserveIds, [leapAbove(await readFreeIds(session))]);
-  return readFreeIds(session);
-}
+  async skipIds(session) {
+    // Locks the row, so that no id is assigned between the read and the write.
+    await session.write(SQL.lock);
+    await session.write(SQL.reserveIds, [leapAbove(await readFreeIds(session))]);
+    return readFreeIds(session);
+  },
 
-export async function recordEnvironment(
-  session: Session,
-  wanted: Environment,
-): Promise<Environment> {
-  await session.write(SQL.recordEnvironment, [wanted]);
-  return requireStoreRow((await session.query(SQL.environment))[0])[0] as Environment;
-}
+  async recordEnvironment(session, { environment }) {
+    await session.write(SQL.recordEnvironment, [environment]);
+    return requireStoreRow((await session.query(SQL.environment))[0])[0] as Environment;
+  },
 
-export async function recordListUse(session: Session, at: number): Promise<'recorded'> {
-  await session.write(SQL.recordListUse, [at]);
-  return 'recorded';
-}
+  async recordListUse(session, { at }) {
+    await session.write(SQL.recordListUse, [at]);
+    return 'recorded';
+  },
 
-export async function moveAway(
-  session: Session,
-  to: string,
-  revision: bigint,
-): Promise<'moved' | 'changed'> {
-  return (await session.write(SQL.moveAway, [to, revision])) === 0 ? 'changed' : 'moved';
-}
+  async moveAway(session, { to, revision }) {
+    return (await session.write(SQL.moveAway, [to, revision])) === 0 ? 'changed' : 'moved';
+  },
 
-export async function reactivate(session: Session): Promise<'reactivated' | 'unchanged'> {
-  return (await session.write(SQL.reactivate)) === 0 ? 'unchanged' : 'reactivated';
-}
+  async reactivate(session) {
+    return (await session.write(SQL.reactivate)) === 0 ? 'unchanged' : 'reactivated';
+  },
+} satisfies Partial<Commands>;
 
 const HIGHEST_ID: Dialects = {
   sqlite: '(SELECT id FROM highest_id)',

@@ -13,10 +13,10 @@ import {
   type WebhookLag,
   webhookTag,
 } from '../../domain/webhook.ts';
-import type { CommandOf, OutcomeOf } from '../commands.ts';
-import { findRequest, rememberRequest } from './bulk-requests.ts';
+import { findRequests, rememberRequest } from './bulk-requests.ts';
 import {
   type Column,
+  type Commands,
   type Dialects,
   jsonRows,
   number,
@@ -40,66 +40,9 @@ export async function readWebhookLags(
   return rows.map(([count, since]) => ({ count: Number(count), since: number(since) }));
 }
 
-export async function insertWebhook(
-  session: Session,
-  { webhook, maxOfKey = MAX_WEBHOOKS }: CommandOf<'createWebhook'>,
-): Promise<OutcomeOf<CommandOf<'createWebhook'>>> {
-  if (await isTaken(session, webhook)) return 'webhook_url_taken';
-  const { createdBy } = webhook;
-  const [[all, own]] = (await session.query(SQL.counts, [createdBy])) as [[bigint, bigint]];
-  if (createdBy !== undefined && own >= maxOfKey) return 'webhook_limit_reached';
-  const most = MAX_WEBHOOKS - (createdBy === undefined ? 0 : RESERVED_WEBHOOKS);
-  if (all >= most) return 'too_many_webhooks';
-  await session.write(SQL.insert, valuesOf(webhook));
-  return 'created';
-}
-
 /** Whether the API key, or the operators, have a webhook with this URL. */
 async function isTaken(session: Session, { url, createdBy }: Webhook): Promise<boolean> {
   return (await session.query(SQL.byUrl, [url, createdBy ?? ''])).length > 0;
-}
-
-export async function replaceWebhook(
-  session: Session,
-  { id, changes, ifTag }: CommandOf<'changeWebhook'>,
-): Promise<OutcomeOf<CommandOf<'changeWebhook'>>> {
-  const webhook = await lockedWebhook(session, id, ifTag);
-  if (typeof webhook === 'string') return webhook;
-  const changed = changedWebhook(webhook, changes);
-  if (changed.url !== webhook.url && (await isTaken(session, changed))) return 'webhook_url_taken';
-  return changed === webhook ? webhook : replaced(session, changed);
-}
-
-export async function rotateWebhook(
-  session: Session,
-  { id, keyName, at, name, ifTag }: CommandOf<'rotateWebhook'>,
-): Promise<OutcomeOf<CommandOf<'rotateWebhook'>>> {
-  const webhook = await lockedWebhook(session, id);
-  if (typeof webhook === 'string') return webhook;
-  const digest = `rotateWebhook ${id}`;
-  const earlier = name && (await findRequest(session, name));
-  if (earlier !== undefined) {
-    if (earlier.digest !== digest) return 'idempotency_key_reused';
-    const [generation, madeWith] = earlier.result as [number, string];
-    return madeWith === keyName ? { webhook, generation, isReplay: true } : 'webhooks_unavailable';
-  }
-  if (ifTag !== undefined && webhookTag(webhook) !== ifTag) return 'webhook_changed';
-  const rotated = await replaced(session, rotatedWebhook(webhook, keyName, at));
-  const { generation } = rotated;
-  if (name !== undefined) {
-    await rememberRequest(session, { ...name, digest, result: [generation, keyName], at });
-  }
-  return { webhook: rotated, generation, isReplay: false };
-}
-
-export async function removeWebhook(
-  session: Session,
-  { id, ifTag }: CommandOf<'deleteWebhook'>,
-): Promise<OutcomeOf<CommandOf<'deleteWebhook'>>> {
-  const webhook = await lockedWebhook(session, id, ifTag);
-  if (typeof webhook === 'string') return webhook;
-  await session.write(SQL.delete, [id]);
-  return 'deleted';
 }
 
 /** Returns a webhook, locked until the transaction ends so that no delivery is recorded, or why it is not changed. */
@@ -120,44 +63,76 @@ async function replaced(session: Session, webhook: Webhook): Promise<Webhook> {
   return webhook;
 }
 
-/** See the command `leaseWebhooks`. */
-export async function leaseWebhooks(
-  session: Session,
-  { node }: CommandOf<'leaseWebhooks'>,
-): Promise<OutcomeOf<CommandOf<'leaseWebhooks'>>> {
-  const count = await session.write(LEASE[session.engine], [node, LEASE_MS]);
-  return count === 0 ? 'held_by_another' : 'held';
-}
+export const webhookCommands = {
+  async createWebhook(session, { webhook, maxOfKey = MAX_WEBHOOKS }) {
+    if (await isTaken(session, webhook)) return 'webhook_url_taken';
+    const { createdBy } = webhook;
+    const [[all, own]] = (await session.query(SQL.counts, [createdBy])) as [[bigint, bigint]];
+    if (createdBy !== undefined && own >= maxOfKey) return 'webhook_limit_reached';
+    const most = MAX_WEBHOOKS - (createdBy === undefined ? 0 : RESERVED_WEBHOOKS);
+    if (all >= most) return 'too_many_webhooks';
+    await session.write(SQL.insert, valuesOf(webhook));
+    return 'created';
+  },
 
-/** See the command `releaseWebhooks`. */
-export async function releaseWebhooks(
-  session: Session,
-  { node }: CommandOf<'releaseWebhooks'>,
-): Promise<'released'> {
-  await session.write(SQL.release, [node]);
-  return 'released';
-}
+  async changeWebhook(session, { id, changes, ifTag }) {
+    const webhook = await lockedWebhook(session, id, ifTag);
+    if (typeof webhook === 'string') return webhook;
+    const changed = changedWebhook(webhook, changes);
+    if (changed.url !== webhook.url && (await isTaken(session, changed))) {
+      return 'webhook_url_taken';
+    }
+    return changed === webhook ? webhook : replaced(session, changed);
+  },
 
-/** See the command `recordDeliveries`. */
-export async function recordDeliveries(
-  session: Session,
-  { node, deliveries }: CommandOf<'recordDeliveries'>,
-): Promise<OutcomeOf<CommandOf<'recordDeliveries'>>> {
-  const rows = deliveries.map(({ id, known, state, beginsWith }) => {
-    const { version, position, sendingTo } = known;
-    return [
-      ...[
-        id,
-        version,
-        positionText(position),
-        sendingTo === undefined ? '' : positionText(sendingTo),
-      ],
-      ...[...stateValues(state), beginsWith],
-    ];
-  });
-  const recorded = await session.writeReturning(SQL.record, [jsonRows(rows), node]);
-  return recorded.map(([id]) => id as string);
-}
+  async rotateWebhook(session, { id, keyName, at, name, ifTag }) {
+    const webhook = await lockedWebhook(session, id);
+    if (typeof webhook === 'string') return webhook;
+    const digest = `rotateWebhook ${id}`;
+    const [earlier] = await findRequests<[number, string]>(session, name ? [name] : []);
+    if (earlier !== undefined) {
+      if (earlier.digest !== digest) return 'idempotency_key_reused';
+      const [generation, madeWith] = earlier.results;
+      return madeWith === keyName
+        ? { webhook, generation, isReplay: true }
+        : 'webhooks_unavailable';
+    }
+    if (ifTag !== undefined && webhookTag(webhook) !== ifTag) return 'webhook_changed';
+    const rotated = await replaced(session, rotatedWebhook(webhook, keyName, at));
+    const { generation } = rotated;
+    if (name !== undefined) {
+      await rememberRequest(session, { ...name, digest, results: [generation, keyName], at });
+    }
+    return { webhook: rotated, generation, isReplay: false };
+  },
+
+  async deleteWebhook(session, { id, ifTag }) {
+    const webhook = await lockedWebhook(session, id, ifTag);
+    if (typeof webhook === 'string') return webhook;
+    await session.write(SQL.delete, [id]);
+    return 'deleted';
+  },
+
+  async leaseWebhooks(session, { node }) {
+    const count = await session.write(LEASE[session.engine], [node, LEASE_MS]);
+    return count === 0 ? 'held_by_another' : 'held';
+  },
+
+  async releaseWebhooks(session, { node }) {
+    await session.write(SQL.release, [node]);
+    return 'released';
+  },
+
+  async recordDeliveries(session, { node, deliveries }) {
+    const rows = deliveries.map(({ id, known, state, beginsWith }) => {
+      const { version, position, sendingTo } = known;
+      const sending = sendingTo === undefined ? '' : positionText(sendingTo);
+      return [id, version, positionText(position), sending, ...stateValues(state), beginsWith];
+    });
+    const recorded = await session.writeReturning(SQL.record, [jsonRows(rows), node]);
+    return recorded.map(([id]) => id as string);
+  },
+} satisfies Partial<Commands>;
 
 function webhookFromRow(row: Row): Webhook {
   const [id, url, description, types, petIds, createdAt, createdBy, keyName, ...rest] = row;

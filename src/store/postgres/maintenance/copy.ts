@@ -17,15 +17,12 @@ import { arrayOf, byteaArray, textArray } from '../database/arrays.ts';
 import { describeSchema } from '../database/catalog.ts';
 import { newSession } from '../database/connection.ts';
 import { batchesOf } from '../database/cursor.ts';
-import { KNOWN_MIGRATIONS, migrate } from '../database/schema.ts';
+import { migrate } from '../database/schema.ts';
 import { BEGIN_SNAPSHOT, type Session } from '../database/session.ts';
 import { BULK } from '../database/session-settings.ts';
 
 /** "STCP": the advisory lock held while copying into a database. */
 const COPY_LOCK = 0x53544350;
-
-/** A target has the schema of this release. */
-const SCHEMA = { has: KNOWN_MIGRATIONS, knows: KNOWN_MIGRATIONS };
 
 /**
  * Opens a read-only snapshot of the store at `url`.
@@ -70,7 +67,7 @@ export async function openPostgresTarget(url: string): Promise<Target> {
       await session.run('COMMIT');
     },
     counts: async () => {
-      const [row] = await session.query(countsSql(SCHEMA));
+      const [row] = await session.query(countsSql());
       return row as bigint[];
     },
     complete: async (status, action) => {
@@ -130,12 +127,11 @@ async function insert(
   { name, columns }: Table,
   rows: readonly Row[],
 ): Promise<void> {
-  const types = { integer: 'bigint', text: 'text', boolean: 'boolean', bytes: 'bytea' };
-  const arrays = Object.values(columns).map((kind, at) => `$${at + 1}::${types[kind]}[]`);
-  const values = Object.values(columns).map((kind, at) => {
+  const arrays = Object.values(columns).map((type, at) => `$${at + 1}::${type}[]`);
+  const values = Object.values(columns).map((type, at) => {
     const cells = rows.map((row) => row[at]!);
-    if (kind === 'text') return textArray(cells.map(text));
-    if (kind === 'bytes') return byteaArray(cells.map((cell) => (cell as Uint8Array) ?? undefined));
+    if (type === 'text') return textArray(cells.map(text));
+    if (type === 'bytea') return byteaArray(cells.map((cell) => (cell as Uint8Array) ?? undefined));
     return arrayOf(cells.map(integer));
   });
   const sql = `INSERT INTO ${name} (${Object.keys(columns).join(', ')})

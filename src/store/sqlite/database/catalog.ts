@@ -1,33 +1,26 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { DatabaseSync } from 'node:sqlite';
-import { asset } from '../../../assets.ts';
 import { foreignLines } from '../../expected-schema.ts';
 import { TABLES } from '../../tables/copied.ts';
-import { allMigrations, MIGRATIONS_FOLDER, missingMigrations } from './schema.ts';
+import { migrationsOf, runMigrations } from './schema.ts';
 
-/** Returns the lines of `schemaDifferences` for a database. `db` must return rows as objects. */
+/** Returns the lines of `schemaDifferences` for a database. */
 export function describeSchema(db: DatabaseSync): string[] {
-  const lines = [...COLUMNS, ...INDEXES].flatMap((sql) => db.prepare(sql).all());
+  const lines = LINES.flatMap((sql) => db.prepare(sql).all());
   const others = db.prepare(OTHERS).all();
   return [
     ...lines.map(({ line }) => String(line)),
-    ...others.map(({ line, sql }) => `${line} ${digestOf(String(sql))}`),
+    ...others.map(({ line, sql }) => `${line} ${hash('sha256', String(sql)).slice(0, 8)}`),
   ];
-}
-
-function digestOf(sql: string): string {
-  return createHash('sha256').update(sql).digest('hex').slice(0, 8);
 }
 
 const SCHEMA_TABLES = `sqlite_schema AS s WHERE s.type IN ('table', 'view') AND s.name NOT LIKE 'sqlite\\_%' ESCAPE '\\'`;
 
-const COLUMNS = [
+/** Of columns, keys and indexes. */
+const LINES = [
   `SELECT 'column ' || s.name || '.' || c.name || rtrim(' ' || c.type) || iif(c."notnull", ' not null', '')
     || iif(c.dflt_value IS NULL, '', ' default ' || c.dflt_value) AS line
   FROM pragma_table_info(s.name) AS c, ${SCHEMA_TABLES} ORDER BY s.name, c.cid`,
-];
-
-const INDEXES = [
   `SELECT 'key ' || s.name || ' (' || group_concat(c.name, ', ' ORDER BY c.pk) || ')' AS line
   FROM pragma_table_info(s.name) AS c, ${SCHEMA_TABLES} AND c.pk > 0 GROUP BY s.name ORDER BY s.name`,
   `SELECT iif(i."unique", 'unique ', 'index ') || s.name || ' (' || group_concat(coalesce(c.name, 'expression'), ', ' ORDER BY c.seqno) || ')'
@@ -54,7 +47,7 @@ const REFERENCES = `SELECT '${REFERRING}' AS type, s.name FROM sqlite_schema AS 
 
 /**
  * Returns the triggers, views, indexes and conditions of a store that the migrations did not make, such as "trigger t": they run, or refuse rows, when a
- * later statement writes. Reads only the schema, in which nothing can be hidden. `db` must return rows as objects.
+ * later statement writes. Reads only the schema, in which nothing can be hidden.
  * @throws StoreNotUsable if the file belongs to another program or a newer release
  */
 export function foreignObjects(db: DatabaseSync): string[] {
@@ -72,8 +65,7 @@ export function dropForeignObjects(db: DatabaseSync): void {
 }
 
 function foreignIn(db: DatabaseSync): { readonly type: string; readonly name: string }[] {
-  const count = allMigrations().length - missingMigrations(db).length;
-  const own = ownObjects(count);
+  const own = ownObjects(migrationsOf(db));
   const found = db.prepare(OBJECTS).all() as { type: string; name: string; sql: string }[];
   const references = db.prepare(REFERENCES).all() as { type: string; name: string }[];
   const isForeign = ({ type, name, sql }: (typeof found)[number]) => {
@@ -96,9 +88,7 @@ function conditionsOf(sql: string): string {
 function ownObjects(count: number): ReadonlyMap<string, string> {
   const db = new DatabaseSync(':memory:');
   try {
-    for (const name of allMigrations().slice(0, count)) {
-      db.exec(asset(`${MIGRATIONS_FOLDER}/${name}`));
-    }
+    runMigrations(db, 0, count);
     const rows = db.prepare(OBJECTS).all();
     return new Map(rows.map(({ type, name, sql }) => [`${type} ${name}`, String(sql)]));
   } finally {

@@ -1,5 +1,7 @@
 import type { Position } from '../../../../protocol/history.ts';
 import { headFrom, headText } from '../../../domain/heads.ts';
+import { actionOf } from '../../audit.ts';
+import { recordAction } from '../../tables/audit.ts';
 import {
   AND_LATER,
   CHAINED_COLUMNS,
@@ -7,7 +9,6 @@ import {
   EVENTS_AT_A_TIME,
   type HeadedRevision,
   lastHeaded,
-  recordHeads,
 } from '../../tables/heads.ts';
 import type { Row } from '../../tables/session.ts';
 import { readRevision } from '../../tables/store-row.ts';
@@ -17,31 +18,36 @@ import { inTransaction } from './transaction.ts';
 /**
  * Computes the heads of a store that an earlier release has written, in many transactions: if it is interrupted, it continues after the last
  * one. Several processes can do this at once: each computes the same. Blocks the thread; until it ends, no process writes orders.
- * @param onProgress called with the number of revisions done, and of all
+ * @param report gets a line for the operator every two seconds
  */
 export async function completeHeads(
   session: Session,
   lockWaitMs: number,
-  onProgress: (done: bigint, total: bigint) => void,
+  report: (line: string) => void,
 ): Promise<void> {
   const options = { lockWaitMs, evenIfMoved: true };
   const total = await readRevision(session);
   const begin = await lastHeaded(session);
   let end = begin;
+  let reportAt = performance.now() + REPORT_EVERY_MS;
   for await (const revisions of computeHeads(chainedRows(session, end.revision), end)) {
     end = await inTransaction(session, async () => writeHeads(session, revisions), options);
-    onProgress(end.revision, total);
+    if (performance.now() < reportAt) continue;
+    reportAt = performance.now() + REPORT_EVERY_MS;
+    report(`the heads of the history are computed: ${end.revision} of ${total} revisions`);
   }
+  const complete = async () => {
+    session.write(SQL.setFirstStoreHead, [headFrom(end.head)]);
+    if (end.revision === begin.revision) return;
+    // Without the record, heads that are deleted later would leave no trace.
+    const what = `computed the heads of the revisions from ${begin.revision + 1n} to ${end.revision}`;
+    await recordAction(session, actionOf('migrate', what));
+  };
   // Another process may have finished before, and written orders since.
-  await inTransaction(
-    session,
-    async () => {
-      session.write(SQL.setFirstStoreHead, [headFrom(end.head)]);
-      await recordHeads(session, begin.revision, end.revision);
-    },
-    options,
-  );
+  await inTransaction(session, complete, options);
 }
+
+const REPORT_EVERY_MS = 2_000;
 
 /** Computes the heads of all revisions from `from` on again, inside a transaction. */
 export async function rechain(session: Session, from: bigint): Promise<void> {

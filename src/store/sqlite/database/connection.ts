@@ -1,5 +1,7 @@
 import {
   accessSync,
+  chmodSync,
+  chownSync,
   closeSync,
   constants,
   existsSync,
@@ -15,7 +17,7 @@ import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { StoreNotUsable } from '../../store.ts';
-import { isBusy, isCannotOpen, isReadOnly } from './errors.ts';
+import { codeOf } from './errors.ts';
 import { expectOneName } from './one-name.ts';
 
 export const SQLITE = 'sqlite:';
@@ -75,7 +77,7 @@ function hasHome(): boolean {
 }
 
 /** Older versions can lose a commit when two processes restart the write-ahead log at the same time. */
-const OLDEST_SQLITE = [3, 51, 3] as const;
+const OLDEST_SQLITE = '3.51.3';
 
 /**
  * Opens the connection that writes, without changing an existing database. It does not wait for locks; see
@@ -83,7 +85,12 @@ const OLDEST_SQLITE = [3, 51, 3] as const;
  * @throws StoreNotUsable, and SQLite's own errors
  */
 export function openForWriting(path: string, create: boolean): { db: DatabaseSync; file: string } {
-  refuseOldSqlite(process.versions.sqlite ?? '0');
+  const version = process.versions.sqlite ?? '0';
+  if (version.localeCompare(OLDEST_SQLITE, 'en', { numeric: true }) < 0) {
+    throw new StoreNotUsable(
+      `this Node.js has SQLite ${version}; ${OLDEST_SQLITE} or newer is needed`,
+    );
+  }
   if (create && !existsSync(path)) {
     expectNoFormerStore(path, 'does not exist');
     makeFolder(dirname(path));
@@ -153,22 +160,22 @@ export function makeFile(path: string): NodeJS.ErrnoException | undefined {
   }
 }
 
-/**
- * Opens a read-only connection that never waits: in WAL mode writers do not block readers.
- * @param returnArrays whether rows are arrays rather than objects
- */
-export function openForReading(location: Location, returnArrays = true): DatabaseSync {
-  return new DatabaseSync(typeof location === 'string' ? resolve(location) : location, {
-    readOnly: true,
-    timeout: 0,
-    readBigInts: true,
-    returnArrays,
-  });
+/** Gives a file the owner of another file or folder, if this is root, and the mode of a file. */
+export function takeRights(path: string, like: string): void {
+  const stat = statSync(like);
+  if (process.getuid?.() === 0) chownSync(path, stat.uid, stat.gid);
+  if (stat.isFile()) chmodSync(path, stat.mode);
 }
 
-/** Runs `use` with a read-only connection whose rows are objects, then closes it. */
+/** Opens a read-only connection that never waits: in WAL mode writers do not block readers. Its rows are objects; those of a Session are arrays. */
+export function openForReading(location: Location): DatabaseSync {
+  const options = { readOnly: true, timeout: 0, readBigInts: true };
+  return new DatabaseSync(typeof location === 'string' ? resolve(location) : location, options);
+}
+
+/** Runs `use` with a read-only connection, then closes it. */
 export function readDatabase<T>(location: Location, use: (db: DatabaseSync) => T): T {
-  const db = openForReading(location, false);
+  const db = openForReading(location);
   try {
     return use(db);
   } finally {
@@ -239,8 +246,8 @@ export function readableLocation(path: string): Location {
     db.prepare('SELECT 1 FROM sqlite_schema').get();
     return path;
   } catch (error) {
-    if (isReadOnly(error)) throw new StoreNotUsable(READ_AS_OWNER, { cause: error });
-    if (!isCannotOpen(error)) throw error;
+    if (codeOf(error) === 'read-only') throw new StoreNotUsable(READ_AS_OWNER, { cause: error });
+    if (codeOf(error) !== 'cannot open') throw error;
     // Changes that are only in the log cannot be read without the log's index.
     if (sizeOf(`${path}-wal`) > 0) {
       if (mayUse(path, constants.R_OK)) throw new StoreNotUsable(READ_AS_OWNER, { cause: error });
@@ -276,7 +283,7 @@ export function retryWhileBusy<T>(limitMs: number, use: () => T): T {
     try {
       return use();
     } catch (error) {
-      if (!isBusy(error) || performance.now() >= until) throw error;
+      if (codeOf(error) !== 'busy' || performance.now() >= until) throw error;
       Atomics.wait(sleeper, 0, 0, RETRY_MS);
     }
   }
@@ -295,19 +302,6 @@ export function fileIdentity(path: string): string {
 export function fileOrigin(path: string): string {
   const { ino, birthtimeNs } = statSync(path, { bigint: true });
   return `${ino}:${birthtimeNs}`;
-}
-
-function refuseOldSqlite(version: string): void {
-  const parts = version.split('.').map(Number);
-  for (const [index, oldest] of OLDEST_SQLITE.entries()) {
-    const part = parts[index] ?? 0;
-    if (part > oldest) return;
-    if (part < oldest) {
-      throw new StoreNotUsable(
-        `this Node.js has SQLite ${version}; ${OLDEST_SQLITE.join('.')} or newer is needed`,
-      );
-    }
-  }
 }
 
 function expectPragma(

@@ -5,41 +5,40 @@ import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Fault, StoreNotUsable, StoreUnavailable } from '../../store.ts';
 
-/** Primary result codes, https://sqlite.org/rescode.html */
-const SQLITE_BUSY = 5;
-const SQLITE_READONLY = 8;
-const SQLITE_CORRUPT = 11;
-const SQLITE_FULL = 13;
-const SQLITE_CANTOPEN = 14;
-const SQLITE_NOTADB = 26;
+/** Names of primary result codes, https://sqlite.org/rescode.html */
+const CODES = {
+  5: 'busy',
+  8: 'read-only',
+  11: 'corrupt',
+  13: 'full',
+  14: 'cannot open',
+  26: 'not a database',
+} as const;
+type Code = (typeof CODES)[keyof typeof CODES] | 'other';
+
 /** Extended codes of errors while a file grows: WRITE, FSYNC, SHMSIZE. A file system can report a quota when it syncs. */
 const WRITING: readonly number[] = [778, 1_034, 4_874];
 
-const FAULTS: Readonly<Record<number, Fault>> = {
-  [SQLITE_BUSY]: 'locked',
-  [SQLITE_CORRUPT]: 'damaged',
-  [SQLITE_FULL]: 'full',
-  [SQLITE_NOTADB]: 'damaged',
+const FAULTS: Readonly<Partial<Record<Code, Fault>>> = {
+  busy: 'locked',
+  corrupt: 'damaged',
+  full: 'full',
+  'not a database': 'damaged',
 };
 
 /** Maps an SQLite error to StoreUnavailable; returns other errors unchanged. */
 export function storeError(path: string, error: unknown): unknown {
-  const code = resultCode(error);
+  const code = codeOf(error);
   if (code === undefined) return error;
-  const { message } = error as Error;
-  const { errcode } = error as { errcode?: number };
-  const cannotGrow = WRITING.includes(errcode ?? 0) && isAtQuota(path);
+  const { message, errcode } = error as Error & { errcode: number };
+  const cannotGrow = WRITING.includes(errcode) && isAtQuota(path);
   const fault = cannotGrow ? 'full' : (FAULTS[code] ?? 'failed');
-  const words = fault === 'damaged' ? damaged(path, message) : message;
+  const words =
+    fault === 'damaged'
+      ? `the database ${resolve(path)} is damaged (${message}): stop the service, run "store-orders check", and restore a ` +
+        'backup with "store-orders restore"'
+      : message;
   return new StoreUnavailable(words, fault, { cause: error });
-}
-
-/** Returns the message for the operator about a damaged database. */
-function damaged(path: string, message: string): string {
-  return (
-    `the database ${resolve(path)} is damaged (${message}): stop the service, run "store-orders check", and restore a ` +
-    'backup with "store-orders restore"'
-  );
 }
 
 /** Runs `open`; rethrows its errors as `openError` maps them. */
@@ -59,84 +58,84 @@ export function openError(path: string, error: unknown): unknown {
   const reason =
     error instanceof StoreNotUsable || error instanceof StoreUnavailable
       ? error.message
-      : reasonNotUsable(resultCode(error), (error as Error).message);
+      : reasonNotUsable(codeOf(error), (error as Error).message);
   if (reason === undefined) return error;
   return new StoreNotUsable(`cannot use the database ${resolve(path)}: ${reason}`, {
     cause: error,
   });
 }
 
-function reasonNotUsable(code: number | undefined, message: string): string | undefined {
-  if (code === undefined) return undefined;
-  if (code === SQLITE_CORRUPT) {
-    return `it is damaged (${message}); run "store-orders check", and restore a backup with "store-orders restore"`;
-  }
-  if (code === SQLITE_NOTADB) {
-    return 'it is not an SQLite database, or its header is damaged; if it is damaged, move it away and restore a backup';
-  }
-  if (code === SQLITE_READONLY) return 'it cannot be written (read-only file, folder or disk)';
-  if (code === SQLITE_BUSY) return 'it is locked by another process';
-  if (code === SQLITE_CANTOPEN) return 'it cannot be opened (check the folder and the permissions)';
-  return message;
+function reasonNotUsable(code: Code | undefined, message: string): string | undefined {
+  const reasons: Partial<Record<Code, string>> = {
+    busy: 'it is locked by another process',
+    corrupt: `it is damaged (${message}); run "store-orders check", and restore a backup with "store-orders restore"`,
+    'cannot open': 'it cannot be opened (check the folder and the permissions)',
+    'not a database':
+      'it is not an SQLite database, or its header is damaged; if it is damaged, move it away and restore a backup',
+    'read-only': 'it cannot be written (read-only file, folder or disk)',
+  };
+  return code && (reasons[code] ?? message);
 }
 
-/** Returns the primary result code of an SQLite error, or undefined for other errors. */
-function resultCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('errcode' in error)) return undefined;
+/** Returns what SQLite's error is: "busy", for example, if another process held a lock; undefined for other errors. */
+export function codeOf(error: unknown): Code | undefined {
+  if (!(error instanceof Error && 'errcode' in error)) return undefined;
   // The low byte of an extended code is the primary code.
-  return typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+  return CODES[((error.errcode as number) & 0xff) as keyof typeof CODES] ?? 'other';
 }
 
-/** Returns whether another process held a lock. */
-export function isBusy(error: unknown): boolean {
-  return resultCode(error) === SQLITE_BUSY;
-}
-
-/** Returns whether pages of the file are corrupt. */
-export function isCorrupt(error: unknown): boolean {
-  return resultCode(error) === SQLITE_CORRUPT;
+/** Runs `use`; if pages of the file are corrupt, returns what `otherwise` makes of the error. */
+export function unlessCorrupt<T>(use: () => T, otherwise: (error: Error) => T): T {
+  try {
+    return use();
+  } catch (error) {
+    if (codeOf(error) !== 'corrupt') throw error;
+    return otherwise(error as Error);
+  }
 }
 
 /** Returns whether a disk is full. */
 export function isFull(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  const isCode =
-    resultCode(error) === SQLITE_FULL || (error as NodeJS.ErrnoException).code === 'ENOSPC';
+  const isCode = codeOf(error) === 'full' || (error as NodeJS.ErrnoException).code === 'ENOSPC';
   return isCode || isFull(error.cause);
 }
 
-/** Returns whether a file or folder could not be written. */
-export function isReadOnly(error: unknown): boolean {
-  return resultCode(error) === SQLITE_READONLY;
-}
+/** What a thread answers: a result or an error; structured cloning does not preserve the class of an Error. */
+export type Answer<Result> = { readonly result: Result } | Failure;
 
-/** Returns whether a file could not be opened or created. */
-export function isCannotOpen(error: unknown): boolean {
-  return resultCode(error) === SQLITE_CANTOPEN;
-}
-
-/** An error as sent between threads; structured cloning does not preserve the class of an Error. */
-export interface Failure {
+interface Failure {
   readonly failure: 'not_usable' | 'unavailable' | 'bug';
   readonly message: string;
   /** Present if `failure` is "unavailable". */
   readonly fault?: Fault;
 }
 
-export function failureOf(error: unknown): Failure {
-  const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof StoreNotUsable) return { failure: 'not_usable', message };
-  if (error instanceof StoreUnavailable) {
-    return { failure: 'unavailable', message, fault: error.fault };
+/** @param mapped maps the errors of `produce` */
+export async function answerOf<Result>(
+  produce: () => Result | Promise<Result>,
+  mapped: (error: unknown) => unknown = (error) => error,
+): Promise<Answer<Result>> {
+  try {
+    return { result: await produce() };
+  } catch (thrown) {
+    const error = mapped(thrown);
+    const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof StoreNotUsable) return { failure: 'not_usable', message };
+    if (error instanceof StoreUnavailable) {
+      return { failure: 'unavailable', message, fault: error.fault };
+    }
+    return { failure: 'bug', message: error instanceof Error ? (error.stack ?? message) : message };
   }
-  return { failure: 'bug', message: error instanceof Error ? (error.stack ?? message) : message };
 }
 
-/** Returns the error that `failureOf` has made a failure of. */
-export function errorOf({ failure, message, fault }: Failure): Error {
-  if (failure === 'not_usable') return new StoreNotUsable(message);
-  if (failure === 'unavailable') return new StoreUnavailable(message, fault ?? 'failed');
-  return new Error(`a thread failed: ${message}`);
+/** Returns the result of an answer. @throws the error that `answerOf` has caught */
+export function resultOf<Result>(answer: Answer<Result>): Result {
+  if ('result' in answer) return answer.result;
+  const { failure, message, fault } = answer;
+  if (failure === 'not_usable') throw new StoreNotUsable(message);
+  if (failure === 'unavailable') throw new StoreUnavailable(message, fault ?? 'failed');
+  throw new Error(`a thread failed: ${message}`);
 }
 
 /** Maximum number of problems of the file that are listed; a damaged file can have any number. */
@@ -144,14 +143,12 @@ const MAX_NAMED = 20;
 
 /** Returns the problems found by https://sqlite.org/pragma.html#pragma_integrity_check: reads every page, and blocks the thread. */
 export function damageOf(db: DatabaseSync): string[] {
-  try {
+  const found = () => {
     const rows = db.prepare(`PRAGMA integrity_check(${MAX_NAMED})`).all();
     const lines = rows.flatMap((row) => String(row.integrity_check).split('\n'));
     return lines.filter((line) => line !== 'ok' && !line.startsWith('***')).slice(0, MAX_NAMED);
-  } catch (error) {
-    if (!isCorrupt(error)) throw error;
-    return [(error as Error).message];
-  }
+  };
+  return unlessCorrupt(found, ({ message }) => [message]);
 }
 
 /** More than SQLite writes at once beyond the end of a file. */

@@ -1,25 +1,16 @@
 import { readFileSync } from 'node:fs';
 
-/** Where a file system is mounted, and its type as Linux names it: ext4, overlay, nfs4, 9p, virtiofs, fuse.sshfs. */
-interface Mount {
-  readonly point: string;
-  readonly type: string;
-}
-
 /** Returns the mount that a file is on; undefined on other systems than Linux. @param path absolute, without symbolic links */
-export function mountOf(path: string): Mount | undefined {
-  let found: Mount | undefined;
-  for (const mount of mounts()) {
-    const isAbove =
-      mount.point === '/' || path === mount.point || path.startsWith(`${mount.point}/`);
-    // Of two mounts at one point the later one is in use.
-    if (isAbove && mount.point.length >= (found?.point.length ?? 0)) found = mount;
-  }
-  return found;
+export function mountOf(path: string) {
+  const above = mounts().filter(
+    ({ point }) => point === '/' || path === point || path.startsWith(`${point}/`),
+  );
+  // Of two mounts at one point the later one is in use.
+  return above.sort((one, other) => one.point.length - other.point.length).at(-1);
 }
 
-/** Reads /proc/self/mountinfo, see proc_pid_mountinfo(5). */
-function mounts(): Mount[] {
+/** Where file systems are mounted, and their types as Linux names them: ext4, overlay, nfs4, 9p, virtiofs, fuse.sshfs. Reads /proc/self/mountinfo, see proc_pid_mountinfo(5). */
+function mounts() {
   let text: string;
   try {
     text = readFileSync('/proc/self/mountinfo', 'utf8');

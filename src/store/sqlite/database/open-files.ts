@@ -5,7 +5,7 @@ import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import { fileIdentity } from './connection.ts';
 
 /** How often the files are compared when nothing is written. */
-export const FILES_COMPARED_MS = 1_000;
+const FILES_COMPARED_MS = 1_000;
 /** A folder that changed more recently can change again without another time: clocks of file systems tick every 1 to 10 ms. */
 const SETTLED_NS = 50_000_000n;
 /** How long checkpoints of the log are retried if readers prevent a complete one. */
@@ -70,6 +70,19 @@ export class OpenFiles {
     const before = this.#loss;
     if (before === undefined || this.#isToRescue) this.#loss = this.#findLoss() ?? before;
     return this.#loss?.message === before?.message ? undefined : this.#loss;
+  }
+
+  /** Checks the files while nothing is written, too. Does not keep the thread alive. */
+  watch(onLoss: (loss: StoreUnavailable) => void): void {
+    const timer = setInterval(() => {
+      try {
+        const found = this.check();
+        if (found !== undefined) onLoss(found);
+      } catch {
+        // The file system does not respond now; the next change or check detects the problem.
+      }
+    }, FILES_COMPARED_MS);
+    timer.unref();
   }
 
   /** Returns identity and time of the folders of the files; undefined if one has just changed, or cannot be read. */

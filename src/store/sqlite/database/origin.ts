@@ -1,18 +1,9 @@
-import {
-  chmodSync,
-  chownSync,
-  closeSync,
-  existsSync,
-  openSync,
-  readSync,
-  realpathSync,
-  statSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, existsSync, openSync, readSync, realpathSync, writeSync } from 'node:fs';
 import { parsePosition, positionText } from '../../../../protocol/history.ts';
 import { leapAbove } from '../../../domain/ids.ts';
 import { type OrderId, parseInt64 } from '../../../domain/order.ts';
 import type { Acknowledgement } from '../../audit.ts';
+import { takeRights } from './connection.ts';
 import type { Session } from './session.ts';
 
 /**
@@ -161,9 +152,7 @@ function parse(text: string): { readonly given: Given; readonly isDamaged: boole
 function openBeside(database: string, path: string): number {
   if (!existsSync(path)) {
     closeSync(openSync(path, 'a', 0o600));
-    const { uid, gid, mode } = statSync(database);
-    if (process.getuid?.() === 0) chownSync(path, uid, gid);
-    chmodSync(path, mode);
+    takeRights(path, database);
   }
   return openSync(path, 'r+');
 }

@@ -1,44 +1,15 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { asset, assetsIn } from '../../../assets.ts';
 import { olderSchema } from '../../expected-schema.ts';
-import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
+import { StoreNotUsable } from '../../store.ts';
 import { TABLES } from '../../tables/copied.ts';
 import { retryWhileBusy } from './connection.ts';
 
 /** "STOR": identifies files of this program, https://sqlite.org/pragma.html#pragma_application_id */
 const APPLICATION_ID = 0x53544f52n;
 
-/** How long to wait for another process's migration, which takes some seconds for millions of orders. No client waits during startup. */
-export const MIGRATION_WAIT_MS = 60_000;
-
-export const MIGRATIONS_FOLDER = 'src/store/migrations';
-const MIGRATIONS = assetsIn(MIGRATIONS_FOLDER).filter((name) => name.endsWith('.sqlite.sql'));
-
-export const KNOWN_MIGRATIONS = MIGRATIONS.length;
-
-export function allMigrations(): readonly string[] {
-  return MIGRATIONS;
-}
-
-/** The number of migrations before and after. */
-export interface Migrated {
-  readonly from: number;
-  readonly to: number;
-}
-
-/**
- * Checks that no other release has migrated the database since it was opened.
- * @param version the current `user_version`
- * @throws StoreUnavailable
- */
-export function expectVersion(version: unknown): void {
-  if (version === BigInt(MIGRATIONS.length)) return;
-  throw new StoreUnavailable(
-    `another release has migrated the schema (${version} migrations; this release has ${MIGRATIONS.length}); ` +
-      'use that release',
-    'schema',
-  );
-}
+const FOLDER = 'src/store/migrations';
+export const MIGRATIONS = assetsIn(FOLDER).filter((name) => name.endsWith('.sqlite.sql'));
 
 /**
  * Migrates the schema to this release's version. `user_version` is the number of migrations that have run. A database
@@ -48,24 +19,16 @@ export function expectVersion(version: unknown): void {
  * @throws StoreNotUsable if the file belongs to another program or a newer release, or is older and may not be
  *   updated
  */
-export function migrate(
-  db: DatabaseSync,
-  lockWaitMs: number,
-  mayUpdate: boolean,
-): Migrated | undefined {
-  const from = MIGRATIONS.length - missingMigrations(db).length;
+export function migrate(db: DatabaseSync, lockWaitMs: number, mayUpdate: boolean) {
+  const from = migrationsOf(db);
   const to = MIGRATIONS.length;
   if (from === to) return undefined;
   if (from > 0 && !mayUpdate) throw new StoreNotUsable(olderSchema(from, to));
   retryWhileBusy(lockWaitMs, () => db.exec('BEGIN IMMEDIATE'));
   try {
     // Read again: another process may have migrated while this one waited.
-    for (const name of missingMigrations(db)) {
-      db.exec(asset(`${MIGRATIONS_FOLDER}/${name}`));
-    }
-    db.exec(
-      `PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${MIGRATIONS.length}; COMMIT`,
-    );
+    runMigrations(db, migrationsOf(db), to);
+    db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${to}; COMMIT`);
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
     throw error;
@@ -73,23 +36,26 @@ export function migrate(
   return { from, to };
 }
 
+/** Runs the migrations after the first `from`, up to the number `to`. */
+export function runMigrations(db: DatabaseSync, from: number, to: number): void {
+  for (const name of MIGRATIONS.slice(from, to)) db.exec(asset(`${FOLDER}/${name}`));
+}
+
 /**
  * Checks that the database has this release's schema.
  * @throws StoreNotUsable if the file belongs to another program, or its schema is older or newer
  */
 export function expectSchema(db: DatabaseSync): void {
-  const missing = missingMigrations(db).length;
-  if (missing === MIGRATIONS.length) throw new StoreNotUsable('it contains no store');
-  if (missing > 0) {
-    throw new StoreNotUsable(olderSchema(MIGRATIONS.length - missing, MIGRATIONS.length));
-  }
+  const has = migrationsOf(db);
+  if (has === 0) throw new StoreNotUsable('it contains no store');
+  if (has < MIGRATIONS.length) throw new StoreNotUsable(olderSchema(has, MIGRATIONS.length));
 }
 
 /**
- * Returns the migrations that have not run. `db` must return rows as objects.
+ * Returns the number of migrations that have run; 0 for an empty file.
  * @throws StoreNotUsable if the file belongs to another program or a newer release
  */
-export function missingMigrations(db: DatabaseSync): string[] {
+export function migrationsOf(db: DatabaseSync): number {
   const version = pragma(db, 'user_version');
   const tables = db.prepare('SELECT count(*) AS count FROM sqlite_schema').get()?.count;
   const isOurs = pragma(db, 'application_id') === APPLICATION_ID;
@@ -104,7 +70,7 @@ export function missingMigrations(db: DatabaseSync): string[] {
         `${MIGRATIONS.length}; use the newer release that created it`,
     );
   }
-  return MIGRATIONS.slice(Number(version));
+  return Number(version);
 }
 
 /** A view in the place of a table can have no end. */

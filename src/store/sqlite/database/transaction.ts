@@ -1,8 +1,8 @@
-import type { MovedOption } from '../../store.ts';
+import { type MovedOption, StoreUnavailable } from '../../store.ts';
 import type { Row } from '../../tables/session.ts';
 import { expectNotMovedAway, requireStoreRow } from '../../tables/store-row.ts';
 import { retryWhileBusy } from './connection.ts';
-import { expectVersion } from './schema.ts';
+import { MIGRATIONS } from './schema.ts';
 import type { Session } from './session.ts';
 
 /** How a transaction begins. */
@@ -43,7 +43,13 @@ export function expectUsable(
   [version, movedTo]: Row,
   { evenIfMoved }: MovedOption = { evenIfMoved: false },
 ): void {
-  expectVersion(version);
+  if (version !== BigInt(MIGRATIONS.length)) {
+    throw new StoreUnavailable(
+      `another release has migrated the schema (${version} migrations; this release has ${MIGRATIONS.length}); ` +
+        'use that release',
+      'schema',
+    );
+  }
   if (!evenIfMoved) expectNotMovedAway(movedTo);
 }
 

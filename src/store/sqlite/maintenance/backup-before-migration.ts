@@ -4,8 +4,8 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { OpenOptions } from '../../open-options.ts';
 import { StoreNotUsable } from '../../store.ts';
 import { readableLocation, readDatabase, retryWhileBusy } from '../database/connection.ts';
-import { isBusy, storeError } from '../database/errors.ts';
-import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
+import { codeOf, storeError } from '../database/errors.ts';
+import { MIGRATIONS, migrationsOf } from '../database/schema.ts';
 import { timeForName } from './backup.ts';
 import { backupInThread } from './backup-in-thread.ts';
 import { storeDigest } from './backup-rotation.ts';
@@ -22,7 +22,7 @@ export async function backupBeforeMigration(
   { onBackup, backupFolder }: OpenOptions,
 ): Promise<void> {
   const has = schemaOf(path);
-  if (has === 0 || has === KNOWN_MIGRATIONS) return;
+  if (has === 0 || has === MIGRATIONS.length) return;
   // Several stores can share a folder of backups.
   const store =
     backupFolder === undefined ? basename(path) : `${basename(path)}-${storeDigest(path)}`;
@@ -64,10 +64,9 @@ function deleteOlder(target: string, has: number): void {
 function schemaOf(path: string): number {
   if (!existsSync(path)) return 0;
   try {
-    const read = () => readDatabase(readableLocation(path), missingMigrations);
-    return KNOWN_MIGRATIONS - retryWhileBusy(BUSY_MS, read).length;
+    return retryWhileBusy(BUSY_MS, () => readDatabase(readableLocation(path), migrationsOf));
   } catch (error) {
-    if (isBusy(error)) throw storeError(path, error);
+    if (codeOf(error) === 'busy') throw storeError(path, error);
     return 0;
   }
 }

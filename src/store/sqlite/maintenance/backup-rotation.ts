@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   closeSync,
   constants,
@@ -15,7 +15,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { Backup, LatestBackup, Rotated, Rotation } from '../../backups.ts';
 import { StoreNotUsable } from '../../store.ts';
 import { mayUse, readableLocation, readDatabase } from '../database/connection.ts';
-import { isBusy, withOpenErrors } from '../database/errors.ts';
+import { codeOf, withOpenErrors } from '../database/errors.ts';
 import { copySqlite, expectFolder, makeBackup, partialsIn, timeForName } from './backup.ts';
 
 /** https://sqlite.org/fileformat.html#the_database_header */
@@ -44,7 +44,7 @@ export async function rotateBackups(path: string, rotation: Rotation): Promise<R
     const made = await make(path, prefix, rotation);
     return { latest: latestOf(prefix, folder), made };
   } catch (error) {
-    if (!isBusy(error)) throw error;
+    if (codeOf(error) !== 'busy') throw error;
     return { latest: latestOf(prefix, folder) };
   } finally {
     lock.close();
@@ -99,20 +99,21 @@ export function storeDigest(path: string): string {
   );
   // Stores of 1.0.0 have an id, which their backups do not keep.
   const identity = row?.identity ?? row?.id ?? '';
-  return createHash('sha256')
-    .update(`${realpathSync(path)}${identity}`)
-    .digest('hex')
-    .slice(0, 8);
+  return hash('sha256', `${realpathSync(path)}${identity}`).slice(0, 8);
 }
 
 /** The time of `timeForName`, in parts. */
 const TIME = /^(\d{4}-\d\d-\d\dT\d\d)-(\d\d)-(\d\d)-(\d{3}Z)\.db$/;
 
-/** Returns the backups that were not dated by a wrong clock, and are databases, the oldest first. */
+/** Returns the complete backups of a store in a folder that were not dated by a wrong clock, and are databases, the oldest first. */
 function pastBackups(prefix: string, folder: string): Omit<LatestBackup, 'bytes'>[] {
-  return backupsOf(prefix, folder).filter(
-    ({ at, file }) => at <= Date.now() + CLOCK_TOLERANCE_MS && isDatabase(file),
-  );
+  const names = readdirSync(folder).filter((name) => name.startsWith(prefix));
+  return names.sort().flatMap((name) => {
+    const [, hour, minute, second, rest] = TIME.exec(name.slice(prefix.length)) ?? [];
+    if (hour === undefined) return [];
+    const [file, at] = [join(folder, name), Date.parse(`${hour}:${minute}:${second}.${rest}`)];
+    return at <= Date.now() + CLOCK_TOLERANCE_MS && isDatabase(file) ? [{ file, at }] : [];
+  });
 }
 
 /**
@@ -134,14 +135,4 @@ function isDatabase(path: string): boolean {
   } finally {
     closeSync(file);
   }
-}
-
-/** Returns the complete backups of a store in a folder, the oldest first. */
-function backupsOf(prefix: string, folder: string): Omit<LatestBackup, 'bytes'>[] {
-  const names = readdirSync(folder).filter((name) => name.startsWith(prefix));
-  return names.sort().flatMap((name) => {
-    const [, hour, minute, second, rest] = TIME.exec(name.slice(prefix.length)) ?? [];
-    if (hour === undefined) return [];
-    return [{ file: join(folder, name), at: Date.parse(`${hour}:${minute}:${second}.${rest}`) }];
-  });
 }

@@ -2,7 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Backup, Rotated, Rotation } from '../../backups.ts';
-import { type Failure, failureOf } from '../database/errors.ts';
+import { answerOf } from '../database/errors.ts';
 import { copySqlite, makeBackup } from './backup.ts';
 import { rotateBackups } from './backup-rotation.ts';
 
@@ -11,13 +11,9 @@ export type Job =
   | { readonly job: 'backup'; readonly path: string; readonly target: string }
   | { readonly job: 'rotation'; readonly path: string; readonly rotation: Rotation };
 
-export type BackupAnswer<Result> = { readonly result: Result } | Failure;
-
 async function carryOut(job: Job): Promise<Backup | Rotated> {
   if (job.job === 'rotation') return rotateBackups(job.path, job.rotation);
   return makeBackup(job.target, async (partial) => copySqlite(job.path, partial), false);
 }
 
-void carryOut(workerData as Job)
-  .then((result) => ({ result }), failureOf)
-  .then((answer) => parentPort!.postMessage(answer));
+parentPort!.postMessage(await answerOf(() => carryOut(workerData as Job)));

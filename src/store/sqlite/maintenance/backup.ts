@@ -27,7 +27,7 @@ import {
   syncToDisk,
 } from '../database/connection.ts';
 import { isFull, withOpenErrors } from '../database/errors.ts';
-import { missingMigrations } from '../database/schema.ts';
+import { migrationsOf } from '../database/schema.ts';
 import { checkSqlite } from './check.ts';
 
 /**
@@ -157,7 +157,7 @@ function fullDisk(target: string): string {
 export function copySqlite(path: string, target: string): void {
   withOpenErrors(path, () =>
     readDatabase(readableLocation(path), (db) => {
-      missingMigrations(db);
+      migrationsOf(db);
       if (db.prepare('SELECT 1 FROM store').get() === undefined) {
         throw new StoreNotUsable(COPY_NOT_COMPLETE);
       }

@@ -9,7 +9,6 @@ import {
   countedRows,
   type Findings,
   isSampled,
-  type SchemaVersion,
   type StoreCheck,
 } from '../../tables/consistency.ts';
 import { headFromColumn } from '../../tables/feed.ts';
@@ -19,8 +18,8 @@ import { COPY_NOT_COMPLETE } from '../../tables/store-row.ts';
 import { describeSchema, foreignObjects } from '../database/catalog.ts';
 import { chainedRows } from '../database/compute-heads.ts';
 import { openForReading, readableLocation } from '../database/connection.ts';
-import { damageOf, isCorrupt, openError, withOpenErrors } from '../database/errors.ts';
-import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
+import { codeOf, damageOf, openError, unlessCorrupt, withOpenErrors } from '../database/errors.ts';
+import { MIGRATIONS, migrationsOf } from '../database/schema.ts';
 import { Session } from '../database/session.ts';
 
 /**
@@ -29,7 +28,7 @@ import { Session } from '../database/session.ts';
  * @throws StoreNotUsable if there is no store
  */
 export async function checkSqlite(path: string, options: StoreCheck = {}): Promise<Findings> {
-  const db = withOpenErrors(path, () => openForReading(readableLocation(path), false));
+  const db = withOpenErrors(path, () => openForReading(readableLocation(path)));
   try {
     return await findingsOf(db, options);
   } catch (error) {
@@ -40,12 +39,11 @@ export async function checkSqlite(path: string, options: StoreCheck = {}): Promi
 }
 
 async function findingsOf(db: DatabaseSync, options: StoreCheck): Promise<Findings> {
-  const schema = {
-    has: KNOWN_MIGRATIONS - missingMigrations(db).length,
-    knows: KNOWN_MIGRATIONS,
-  };
+  const schema = { has: migrationsOf(db), knows: MIGRATIONS.length };
   db.exec('BEGIN');
-  const foreign = unlessCorrupt(() => foreignObjects(db));
+  // Corrupt pages are a finding of their own.
+  const nothing = () => [];
+  const foreign = unlessCorrupt(() => foreignObjects(db), nothing);
   const session = new Session(db);
   const store = rowOf(db);
   const counters = store as unknown as Counters;
@@ -53,7 +51,7 @@ async function findingsOf(db: DatabaseSync, options: StoreCheck): Promise<Findin
   const damage = isSample ? [] : damageOf(db);
   const isCurrent = schema.has === schema.knows;
   const differences = isCurrent
-    ? unlessCorrupt(() => schemaDifferences('sqlite', describeSchema(db)))
+    ? unlessCorrupt(() => schemaDifferences('sqlite', describeSchema(db)), nothing)
     : [];
   const revision = store.revision as bigint;
   const head = headFromColumn(store.head as Column);
@@ -61,15 +59,15 @@ async function findingsOf(db: DatabaseSync, options: StoreCheck): Promise<Findin
     session,
     { schema, counters, isSample },
     // A column that is missing is listed already.
-    (error) => isCorrupt(error) || differences.length > 0,
+    (error) => codeOf(error) === 'corrupt' || differences.length > 0,
   );
   const isUnsound = damage.length + problems.length > 0;
-  const unlinked = isSample || isUnsound ? [] : unlinkedEvents(session, schema);
+  const unlinked = isSample || isUnsound ? [] : unlinkedEvents(session, schema.has);
   const unreadable: string[] = [];
   const readHeads = (latest: Position | undefined) =>
     checkHeads(session, (after) => chainedRows(session, after), latest, options).catch((error) => {
       // Events on corrupt pages cannot be read.
-      if (!isCorrupt(error)) throw error;
+      if (codeOf(error) !== 'corrupt') throw error;
       unreadable.push(`the events cannot be read: ${(error as Error).message}`);
       return undefined;
     });
@@ -99,7 +97,7 @@ async function findingsOf(db: DatabaseSync, options: StoreCheck): Promise<Findin
 const PREVIOUS_SINCE = 2;
 
 /** Returns a problem if events are not linked to the event that placed their order. */
-function unlinkedEvents(session: Session, { has }: SchemaVersion): string[] {
+function unlinkedEvents(session: Session, has: number): string[] {
   if (has < PREVIOUS_SINCE) return [];
   const count = session.query(UNLINKED)[0]![0] as bigint;
   return count === 0n ? [] : [`${count} events are not linked to the event before`];
@@ -110,27 +108,15 @@ const UNLINKED = `SELECT count(*) FROM order_events AS event
     WHERE placed.revision = iif(event.previous = 0, event.revision, event.previous)
       AND placed.order_id = event.order_id AND placed.type = 'placed'))`;
 
-/** Returns what is read of the schema; nothing if its pages are corrupt, which is a finding of its own. */
-function unlessCorrupt(read: () => string[]): string[] {
-  try {
-    return read();
-  } catch (error) {
-    if (!isCorrupt(error)) throw error;
-    return [];
-  }
-}
-
 /**
  * Returns the row of the table store with the columns of its schema. If the row is corrupt, returns zeros for the
  * counters and no other columns.
  */
 function rowOf(db: DatabaseSync): Record<string, unknown> {
-  try {
-    const row = db.prepare('SELECT * FROM store').get();
-    if (row === undefined) throw new StoreNotUsable(COPY_NOT_COMPLETE);
-    return row;
-  } catch (error) {
-    if (!isCorrupt(error)) throw error;
-    return { revision: 0n, pending: 0n, shipped: 0n, cancelled: 0n };
-  }
+  const row = unlessCorrupt(
+    () => db.prepare('SELECT * FROM store').get(),
+    () => ({ revision: 0n, pending: 0n, shipped: 0n, cancelled: 0n }),
+  );
+  if (row === undefined) throw new StoreNotUsable(COPY_NOT_COMPLETE);
+  return row;
 }

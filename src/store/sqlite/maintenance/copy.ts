@@ -22,13 +22,10 @@ import {
   retryWhileBusy,
 } from '../database/connection.ts';
 import { openError, withOpenErrors } from '../database/errors.ts';
-import { expectSchema, KNOWN_MIGRATIONS, migrate, missingMigrations } from '../database/schema.ts';
+import { expectSchema, migrate, migrationsOf } from '../database/schema.ts';
 import { Session } from '../database/session.ts';
 
 const LOCK_WAIT_MS = 10_000;
-
-/** A target has the schema of this release. */
-const SCHEMA = { has: KNOWN_MIGRATIONS, knows: KNOWN_MIGRATIONS };
 
 /**
  * Opens a read-only snapshot of the store at `path`.
@@ -37,7 +34,7 @@ const SCHEMA = { has: KNOWN_MIGRATIONS, knows: KNOWN_MIGRATIONS };
 export async function openSqliteSource(path: string): Promise<Source> {
   const db = withOpenErrors(path, () => {
     expectFile(path);
-    return openForReading(path, false);
+    return openForReading(path);
   });
   const session = new Session(db);
   try {
@@ -67,13 +64,16 @@ export async function openSqliteSource(path: string): Promise<Source> {
 export async function openSqliteTarget(path: string): Promise<Target> {
   return withOpenErrors(path, () => {
     const { db } = openForWriting(path, true);
-    closingOnError(db, () => {
-      missingMigrations(db);
+    try {
+      migrationsOf(db);
       db.exec('PRAGMA locking_mode = EXCLUSIVE');
       makeDurable(db);
       migrate(db, 0, false);
       empty(db);
-    });
+    } catch (error) {
+      db.close();
+      throw error;
+    }
     const session = new Session(db);
     const previousOf = previousRevision();
     // Intermediate commits need no sync; the last one, in `complete`, syncs the whole log.
@@ -88,7 +88,7 @@ export async function openSqliteTarget(path: string): Promise<Target> {
         }
       },
       rows: (table) => rowsOf(path, db, table),
-      counts: async () => session.query(countsSql(SCHEMA))[0] as readonly bigint[],
+      counts: async () => session.query(countsSql())[0] as readonly bigint[],
       complete: async (status, action) => {
         session.run('PRAGMA synchronous = FULL');
         session.run('BEGIN');
@@ -118,15 +118,6 @@ export async function whileSqliteMoved(
     await complete({ reservedId, freeIds });
   } finally {
     db.close();
-  }
-}
-
-function closingOnError<T>(db: DatabaseSync, use: () => T): T {
-  try {
-    return use();
-  } catch (error) {
-    db.close();
-    throw error;
   }
 }
 

@@ -103,14 +103,8 @@ function rightsOf(file: string, folder: string): Finding {
 function lastGivenOf(file: string): Finding[] {
   const wrong = existsSync(file) ? lastGivenProblem(realpathSync(file)) : undefined;
   if (wrong === undefined) return [];
-  const advice = 'delete it: the service makes it again when it starts';
-  return [
-    warning(
-      'files',
-      `${wrong}, so an older copy in place of the database is not recognized`,
-      advice,
-    ),
-  ];
+  const found = `${wrong}, so an older copy in place of the database is not recognized`;
+  return [warning('files', found, 'delete it: the service makes it again when it starts')];
 }
 
 /** Reports temporary files of a backup or a restore that was killed. */
@@ -129,22 +123,16 @@ function diskOf(file: string, folder: string): Finding {
   const [unsuitable, doubtful] = [among(UNSUITABLE), among(DOUBTFUL)];
   if (unsuitable !== undefined) return problem('disk', `${folder} is on ${unsuitable}`, advice);
   if (doubtful !== undefined) {
-    return warning(
-      'disk',
-      `${folder} is on ${type}: ${doubtful}; locks and syncs may not work`,
-      advice,
-    );
+    const where = `${folder} is on ${type}: ${doubtful}`;
+    return warning('disk', `${where}; locks and syncs may not work`, advice);
   }
   const free = bavail * bsize;
   const size = existsSync(file) ? statSync(file).size : 0;
   const found = `${inMib(free)} free, the database has ${inMib(size)}`;
   if (free < NO_FREE_BYTES) return problem('disk', found, 'free disk space: writes will fail soon');
   if (free < Math.max(LEAST_FREE_BYTES, size)) {
-    return warning(
-      'disk',
-      found,
-      'free disk space: a migration or a backup may need as much as the database',
-    );
+    const need = 'a migration or a backup may need as much as the database';
+    return warning('disk', found, `free disk space: ${need}`);
   }
   return ok('disk', found);
 }

@@ -1,6 +1,4 @@
 import {
-  chmodSync,
-  chownSync,
   closeSync,
   constants,
   copyFileSync,
@@ -10,7 +8,6 @@ import {
   realpathSync,
   renameSync,
   rmSync,
-  statSync,
 } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -26,11 +23,12 @@ import {
   readableLocation,
   readDatabase,
   syncToDisk,
+  takeRights,
 } from '../database/connection.ts';
-import { isBusy, isCorrupt, openError, withOpenErrors } from '../database/errors.ts';
+import { codeOf, openError, unlessCorrupt, withOpenErrors } from '../database/errors.ts';
 import { expectOneName } from '../database/one-name.ts';
 import { LastGiven } from '../database/origin.ts';
-import { KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
+import { migrationsOf } from '../database/schema.ts';
 import {
   changeDatabase,
   copySqlite,
@@ -70,7 +68,11 @@ export async function restoreSqlite(
   if (wasThere) {
     withOpenErrors(path, () => {
       expectOneName(path);
-      refuseOther(path, expectReplaceable);
+      // A corrupt database is a reason to restore, and may be replaced.
+      unlessCorrupt(
+        () => readDatabase(path, expectReplaceable),
+        () => {},
+      );
     });
   }
   let nextId: OrderId | undefined;
@@ -83,8 +85,7 @@ export async function restoreSqlite(
       const summary = `the copy of ${file} failed the check; nothing was restored`;
       expectSound(copied, summary, copied.foreign);
       makeUsable(partial);
-      if (process.getuid?.() === 0) copyOwner(partial, wasThere ? path : dirname(resolve(path)));
-      if (wasThere) chmodSync(partial, statSync(path).mode);
+      takeRights(partial, wasThere ? path : dirname(resolve(path)));
     },
     putInPlace: async (partial) => {
       // Creates a file to lock; fails if a service has created a database there in the meantime.
@@ -115,14 +116,12 @@ export async function restoreSqlite(
 
 /** Returns the ids that the replaced database has assigned; none if they cannot be read. @throws StoreNotUsable if it must not be replaced */
 function idsGivenBy(old: DatabaseSync, expectReplaceable: (old: DatabaseSync) => void): FreeIds[] {
-  try {
+  const read = () => {
     // It may have been moved while the backup was copied.
     expectReplaceable(old);
     return [freeIdsOf(old)];
-  } catch (error) {
-    if (!isCorrupt(error)) throw error;
-    return [];
-  }
+  };
+  return unlessCorrupt(read, () => []);
 }
 
 /** See Restored. None if the replaced database cannot be read, or one of the two has an earlier schema. */
@@ -155,18 +154,8 @@ function keysAndWebhooks(db: DatabaseSync) {
 }
 
 /** Refuses to replace a database by mistake: one of another program, store or environment, or moved elsewhere. */
-function refuseOther(path: string, expectReplaceable: (old: DatabaseSync) => void): void {
-  try {
-    readDatabase(path, expectReplaceable);
-  } catch (error) {
-    // A corrupt database is a reason to restore, and may be replaced.
-    if (!isCorrupt(error)) throw error;
-  }
-}
-
 function refuseOtherStore(db: DatabaseSync, source: Findings, mayBeAnother: boolean): void {
-  const isEmpty = missingMigrations(db).length === KNOWN_MIGRATIONS;
-  const store = isEmpty ? undefined : db.prepare('SELECT * FROM store').get();
+  const store = migrationsOf(db) === 0 ? undefined : db.prepare('SELECT * FROM store').get();
   const { identity, revision, environment, moved_to: movedTo } = store ?? {};
   // A service that was started before the restore has made a store without orders.
   const hasOrders = Number(revision ?? 0) > 0;
@@ -201,7 +190,11 @@ async function withExclusiveLock(
   try {
     // In this mode the first transaction takes a lock that excludes all other connections, and keeps it.
     db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE; COMMIT');
-    if (checkpointLog(db)) {
+    const checkpointLog = () => {
+      db.exec('PRAGMA journal_mode = DELETE');
+      return true;
+    };
+    if (unlessCorrupt(checkpointLog, () => false)) {
       // Holds the lock in a transaction instead: when the connection is closed, `path` names another file, and nothing must be deleted.
       db.exec('PRAGMA locking_mode = NORMAL; SELECT 1 FROM sqlite_schema; BEGIN EXCLUSIVE');
       if (db.prepare('PRAGMA journal_mode').get()?.journal_mode !== 'delete') throw inUse();
@@ -209,7 +202,7 @@ async function withExclusiveLock(
       return;
     }
   } catch (error) {
-    throw isBusy(error) ? inUse() : error;
+    throw codeOf(error) === 'busy' ? inUse() : error;
   } finally {
     db.close();
   }
@@ -219,17 +212,6 @@ async function withExclusiveLock(
 
 function inUse(): StoreNotUsable {
   return new StoreNotUsable('it is in use; stop the service and all commands that use it');
-}
-
-/** Checkpoints and removes the log. Returns false if the log is corrupt. */
-function checkpointLog(db: DatabaseSync): boolean {
-  try {
-    db.exec('PRAGMA journal_mode = DELETE');
-    return true;
-  } catch (error) {
-    if (!isCorrupt(error)) throw error;
-    return false;
-  }
 }
 
 /** Keeps the file under a second name: a hard link, or a copy on a disk without hard links. */
@@ -250,9 +232,4 @@ function moveLogAside(path: string, kept: string): void {
   }
   // The index of the log; SQLite rebuilds it.
   rmSync(`${path}-shm`, { force: true });
-}
-
-function copyOwner(path: string, like: string): void {
-  const { uid, gid } = statSync(like);
-  chownSync(path, uid, gid);
 }
