@@ -113,7 +113,7 @@ async function servedOnce(path: string, folder: string) {
 test('two stores with the same path, as in two containers, do not share their backups', async (t) => {
   const [folder, path] = [temporaryFolder(t), join(temporaryFolder(t), 'store.db')];
   const first = await servedOnce(path, folder);
-  fs.renameSync(path, `${path}-of-the-other`);
+  for (const end of ['', '-ids']) fs.renameSync(path + end, `${path}-of-the-other${end}`);
   const second = await servedOnce(path, folder);
   assert.ok(first.wasMade && second.wasMade);
   assert.notEqual(first.identity, second.identity);
