@@ -118,7 +118,7 @@ test('SQLite: while a reader keeps the log from being written, the service tries
 
 test('SQLite: beside a database that another process has made in its place, nothing is written', async (t) => {
   const { path, store } = await stored(t);
-  for (const suffix of ['', '-wal', '-shm']) rmSync(path + suffix);
+  for (const suffix of ['', '-wal', '-shm', '-ids']) rmSync(path + suffix);
   const other = await open(t, `sqlite:${path}`, 'service');
   await other.apply([place(8n)]);
   await assert.rejects(store.apply([place(4n)]), isReplaced);
