@@ -204,7 +204,12 @@ function expectNoFormerStore(file: string, is: 'is empty' | 'does not exist'): v
 }
 
 function sizeOf(path: string): number {
-  return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+  try {
+    return statSync(path).size;
+  } catch {
+    // It does not exist. A folder that this user may not enter is reported when the database is opened.
+    return 0;
+  }
 }
 
 /** @param failure the error of an attempt to create the file */

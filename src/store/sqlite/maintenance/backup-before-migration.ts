@@ -33,7 +33,7 @@ export async function backupBeforeMigration(
     const { findings } = await backupInThread(path, target);
     if (findings.schema.has !== has) {
       // Another process has migrated the store since, and has made a backup before that.
-      rmSync(target);
+      rmSync(target, { force: true });
       return;
     }
     onBackup?.(target, findings.problems);
@@ -56,7 +56,7 @@ function deleteOlder(target: string, has: number): void {
   const [prefix] = basename(target).split(`.schema-${has}-`);
   for (const name of readdirSync(folder)) {
     const isOlder = name.startsWith(`${prefix}.schema-${has}-`) && ENDING.test(name);
-    if (isOlder && name < basename(target)) rmSync(join(folder, name));
+    if (isOlder && name < basename(target)) rmSync(join(folder, name), { force: true });
   }
 }
 

@@ -52,16 +52,19 @@ export async function makeBackup(
   expectFolder(folder);
   const leftovers = partialsIn(folder);
   let findings: Findings | undefined;
+  let bytes = 0;
   await writeWhole(target, {
     write: async (partial) => {
       await copy(partial);
       markAsBackup(partial);
       findings = await checkSqlite(partial);
+      // Once it is in place, another process may delete it for a later one.
+      bytes = statSync(partial).size;
       if (mustBeSound) expectSound(findings, 'the store failed the check; no backup was written');
     },
     putInPlace: (partial) => renameSync(partial, target),
   });
-  return { bytes: statSync(target).size, findings: findings!, leftovers };
+  return { bytes, findings: findings!, leftovers };
 }
 
 /** @throws StoreNotUsable if there is no such folder */
