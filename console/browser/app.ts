@@ -69,9 +69,10 @@ export class App {
     this.#screen = new Screen(element, view, { page: draw, onSignedOut });
     this.#list = new OrderList(this.#screen, () => void readDetails(this.#screen));
     this.#search = new Search(this.#screen);
-    this.#placing = new Placing(this.#screen, (order) =>
-      this.#go({ ...this.#screen.state.view, page: 'orders', order }),
-    );
+    this.#placing = new Placing(this.#screen, (order) => {
+      const { session, view: shown } = this.#screen.state;
+      if (session?.may.read === true) this.#go({ ...shown, page: 'orders', order });
+    });
     this.#changing = new Changing(this.#screen, {
       readCounts: () => this.#list.readCounts(),
       placeAgain: (order) => this.#placing.open(order),
@@ -245,7 +246,7 @@ export class App {
     filter: () => void this.#screen.focus('.filters button'),
     act: (action) => this.#changing.ask(action),
     place: () => {
-      if (this.#hasList) this.#placing.open();
+      if (this.#screen.state.view.page === 'orders') this.#placing.open();
     },
     copyId: () => {
       const { detail, current } = this.#screen.state;

@@ -1,7 +1,7 @@
 import type { OrderRecord } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions, Handler } from './actions.ts';
-import { ago, clockTime, count, daysFrom, shipHint, time } from './format.ts';
+import { ago, clockTime, count, daysFrom, REASONS, shipHint, time } from './format.ts';
 import { icon } from './icons.ts';
 import { moreIn, searchOf, totalOf, withoutFilters } from './list/address.ts';
 import { showOrder } from './list/list-state.ts';
@@ -170,7 +170,7 @@ function facts({ view }: State, order: OrderRecord, { others }: Detail, actions:
     <dt>Placed</dt><dd>${exact(placedAt, actions)} <span class="hint">${ago(placedAt)}</span></dd>
     <dt>Complete</dt><dd>${complete === undefined ? 'not said' : complete ? 'Yes' : 'No'}</dd>
     ${reference === undefined ? nothing : html`<dt>Reference</dt><dd><bdi>${reference}</bdi></dd>`}
-    ${reason === undefined ? nothing : html`<dt>Reason</dt><dd><bdi>${reason}</bdi></dd>`}
+    ${reason === undefined ? nothing : html`<dt>Reason</dt><dd><bdi title=${reason}>${REASONS[reason] ?? reason}</bdi></dd>`}
     ${trackingNumber === undefined ? nothing : html`<dt>Tracking number</dt><dd><button type="button" class="exact" title="Copy" @click=${actions.copy(trackingNumber, 'Tracking number')}><bdi>${trackingNumber}</bdi></button></dd>`}
     <dt>Revision</dt><dd>${count(revision)}</dd>
   </dl>`;

@@ -108,6 +108,16 @@ export function timeZone(): string {
   return `${name}, UTC${offset === 0 ? '' : `${sign}${hours}${minutes === 0 ? '' : `:${String(minutes).padStart(2, '0')}`}`}`;
 }
 
+/** The reasons that the contract recommends, in words. */
+export const REASONS: Readonly<Record<string, string>> = {
+  customer_request: 'the customer asked for it',
+  out_of_stock: 'out of stock',
+  pet_unavailable: 'the pet is not available',
+  duplicate: 'placed twice',
+  payment_failed: 'the payment failed',
+  other: 'another reason',
+};
+
 const CODES: Readonly<Record<string, string>> = {
   order_already_shipped: 'it has already shipped',
   order_already_cancelled: 'it is already cancelled',

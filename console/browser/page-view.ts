@@ -42,7 +42,8 @@ function mainOf(state: State, actions: Actions) {
   if (!state.session!.may.read) {
     return html`<div class="head"><h1 tabindex="-1">Orders</h1></div>
       <div class="empty">${icon('lock')}<h2>This key may not read orders</h2>
-        <p>Sign in with a key that has <code>orders:read</code>.</p>
+        <p>Sign in with a key that has <code>orders:read</code>.${state.session!.may.place ? ' It can place orders.' : ''}</p>
+        ${state.session!.may.place ? html`<button type="button" @click=${actions.openForm}>${icon('plus')}Place an order</button>` : nothing}
         <button type="button" class="primary" @click=${actions.signOut}>Sign out</button></div>`;
   }
   return html`${filterBar(state, actions)} ${ordersList(state, actions)}`;
@@ -80,7 +81,10 @@ function liveState({ live }: State) {
 function keyMenu({ session, preferences }: State, actions: Actions) {
   const { key, may } = session!;
   const limit = key.cancelsPerHour === undefined ? '' : ` (${key.cancelsPerHour} an hour)`;
-  const can = [may.read && 'reads', may.cancel && `cancels${limit}`, may.ship && 'ships'];
+  const can = [
+    ...[may.read && 'reads', may.place && 'places', may.cancel && `cancels${limit}`],
+    may.ship && 'ships',
+  ];
   const abilities = can.filter(Boolean).join(', ') || 'has other scopes';
   return html`<button type="button" class="quiet who" popovertarget="menu" aria-label="Signed in with the key ${key.name}">
       ${icon('key')}<span><bdi>${key.name}</bdi></span>${icon('down')}</button>

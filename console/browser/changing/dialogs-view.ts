@@ -2,7 +2,7 @@ import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
 import { changesOfKeyDialog } from '../activity/changes-of-key.ts';
 import { failureNotice, summaryOf } from '../details.ts';
-import { count, orders } from '../format.ts';
+import { count, orders, REASONS } from '../format.ts';
 import { icon } from '../icons.ts';
 import { pastedListDialog } from '../list/pasted-list.ts';
 import { placeDialog } from '../placing/placing.ts';
@@ -32,18 +32,13 @@ const CONSEQUENCES = {
   ship: ['This cannot be undone.', 'This cannot be undone.'],
 } as const;
 
-/** Recommended by the contract. */
-const REASONS = [
-  ...['customer_request', 'out_of_stock', 'pet_unavailable', 'duplicate'],
-  ...['payment_failed', 'other'],
-];
 const MAX_REASON = 64;
 const MAX_TRACKING_NUMBER = 128;
 
 function reasonField(reason: string, actions: Actions) {
   return html`<label class="given"><span>Reason</span>
     <input list="reasons" maxlength=${MAX_REASON} placeholder="none" autocomplete="off" autofocus .value=${reason} @input=${actions.setGiven} /></label>
-    <datalist id="reasons">${REASONS.map((each) => html`<option value=${each}></option>`)}</datalist>`;
+    <datalist id="reasons">${Object.entries(REASONS).map(([code, words]) => html`<option value=${code}>${words}</option>`)}</datalist>`;
 }
 
 function trackingNumberField(trackingNumber: string, actions: Actions) {

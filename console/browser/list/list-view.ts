@@ -123,8 +123,8 @@ function table(state: State, actions: Actions) {
     <caption class="hidden">Orders</caption>
     <thead role="rowgroup"><tr role="row">
       <th scope="col" role="columnheader" class="check">${canAct ? selectAll(state, actions) : html`<span class="hidden">Selection</span>`}</th>
-      ${heading('Order', 'id number', 'id')} ${heading('Status', 'status', undefined)} ${heading('Pet', 'pet number', undefined)}
-      ${heading('Reference', 'reference', undefined)} ${heading('Quantity', 'quantity number', undefined)} ${heading('Ships', 'ships', 'shipDate', false)} ${heading('Placed', 'placed', 'placedAt')}
+      ${heading('Order', 'id number', 'id')} ${heading('Reference', 'reference', undefined)} ${heading('Status', 'status', undefined)}
+      ${heading('Pet', 'pet number', undefined)} ${heading('Quantity', 'quantity number', undefined)} ${heading('Ships', 'ships', 'shipDate', false)} ${heading('Placed', 'placed', 'placedAt')}
       ${heading('Changed', 'changed', 'updatedAt')}
     </tr></thead>
     <tbody role="rowgroup">${
@@ -181,9 +181,9 @@ function row(state: State, order: OrderRecord, canAct: boolean, actions: Actions
   return html`<tr role="row" class=${classes} aria-current=${isCurrent} @click=${actions.open(id)}>
     <td role="cell" class="check">${canAct && status === 'pending' ? html`<input type="checkbox" aria-label="Select order ${id}" .checked=${isSelected} @change=${actions.select(id)} />` : nothing}</td>
     <th scope="row" role="rowheader" class="id number"><a href=${searchOf(to)} @click=${actions.follow(to)}>${id}</a><button type="button" class="copy icon-only" aria-label="Copy id ${id}" @click=${actions.copy(String(id), 'Id')}>${icon('copy')}</button></th>
+    <td role="cell" class="reference">${reference === undefined ? nothing : html`<bdi title=${reference}>${reference}</bdi><button type="button" class="copy icon-only" aria-label="Copy the reference ${reference}" @click=${actions.copy(reference, 'Reference')}>${icon('copy')}</button>`}</td>
     <td role="cell" class="status">${pill(status)}${result === undefined || result.kind === 'done' ? nothing : html`<span class="row-result" title=${result.text}>${icon('warning')}<span class="hidden">${result.text}</span></span>`}</td>
     <td role="cell" class="pet number">${petId === undefined ? nothing : html`<a href=${searchOf(toPet)} aria-label="Orders of pet ${petId}" @click=${actions.follow(toPet)}>${isNarrow ? 'Pet ' : nothing}${petId}</a>`}</td>
-    <td role="cell" class="reference">${reference === undefined ? nothing : html`<bdi title=${reference}>${reference}</bdi><button type="button" class="copy icon-only" aria-label="Copy the reference ${reference}" @click=${actions.copy(reference, 'Reference')}>${icon('copy')}</button>`}</td>
     <td role="cell" class="quantity number">${quantity === undefined ? nothing : count(quantity)}</td>
     <td role="cell" class="ships">${shipsCell(order, isNarrow)}</td>
     <td role="cell" class="placed">${time(placedAt)}</td>
@@ -209,7 +209,7 @@ const WAITING_ROWS = Array.from(
   { length: 14 },
   () =>
     html`<tr class="waiting" aria-hidden="true">${[
-      ...['check', 'id number', 'status', 'pet number', 'reference', 'quantity number'],
+      ...['check', 'id number', 'reference', 'status', 'pet number', 'quantity number'],
       ...['ships', 'placed', 'changed'],
     ].map(
       (name) => html`<td class=${name}>${name === 'check' ? nothing : html`<i></i>`}</td>`,
