@@ -14,6 +14,12 @@ process.on('warning', (warning) => {
 // Commands continue even if stderr cannot be written.
 process.stderr.on('error', () => {});
 
+// Node.js reads it at each connection: certificates of databases and webhooks would not be verified.
+if (process.env.NODE_TLS_REJECT_UNAUTHORIZED === '0') {
+  delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+  process.stderr.write('store-orders: NODE_TLS_REJECT_UNAUTHORIZED has no effect\n');
+}
+
 // Hides passwords in arguments from the process list.
 if (process.argv.some((arg) => hasPassword(arg.replace(/^--[\w-]+=/, '')))) {
   process.title = `store-orders ${process.argv[2]}`;

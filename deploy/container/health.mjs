@@ -1,6 +1,6 @@
 // The health check of the image: exits with 0 if the admin listener responds 200, and prints the reason otherwise.
 //   node health.mjs [/livez | /readyz]
-import { get } from 'node:http';
+import { Agent, get } from 'node:http';
 
 /** Less than the timeout of HEALTHCHECK, so that the reason is printed. */
 const LIMIT_MS = 2_500;
@@ -14,6 +14,8 @@ const fail = (reason) => {
 };
 
 const options = {
+  // Of its own: Node's can have a proxy (NODE_USE_ENV_PROXY), which would answer for the service.
+  agent: new Agent(),
   host: OPERATIONS_HOST || '127.0.0.1',
   port: OPERATIONS_PORT || 8081,
   path,

@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { chmodSync, existsSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { BEGINNING, positionText } from '../../protocol/history.ts';
 import type { Webhook } from '../../src/domain/webhook.ts';
 import { startReceiver } from '../feed/receiver.ts';
-import { run } from '../process/program.ts';
+import { run, runInOwnProcess } from '../process/program.ts';
 import { ENGINES, open, place, queryDatabase } from '../store/engines.ts';
 import { temporaryFolder } from '../temporary.ts';
 
@@ -29,6 +32,28 @@ async function commandsOn(t: TestContext, database: string) {
     (await store.webhooks()).find((each) => each.id === id) as Webhook;
   return { store, webhooks, created, found, keyFile, newKey, env };
 }
+
+test('NODE_TLS_REJECT_UNAUTHORIZED does not make an endpoint without a valid certificate acceptable', async (t) => {
+  const url = await ENGINES[0]!.newDatabase(t);
+  const { created, env } = await commandsOn(t, url);
+  const file = (name: string) => readFileSync(new URL(`../tls/${name}`, import.meta.url));
+  const tls = { cert: file('server.crt'), key: file('server.key') };
+  let requests = 0;
+  const endpoint = createServer(tls, (_, response) => {
+    requests += 1;
+    response.end();
+  }).listen(0, '127.0.0.1');
+  t.after(() => endpoint.close());
+  await once(endpoint, 'listening');
+  const { port } = endpoint.address() as AddressInfo;
+  const { id } = await created(`https://127.0.0.1:${port}/`);
+  const tested = await runInOwnProcess(['webhooks', 'test', id, '--database', url], {
+    env: { ...env, NODE_TLS_REJECT_UNAUTHORIZED: '0' },
+  });
+  assert.equal(tested.code, 1);
+  assert.match(tested.stderr, /NODE_TLS_REJECT_UNAUTHORIZED has no effect/);
+  assert.equal(requests, 0);
+});
 
 for (const { name, newDatabase } of ENGINES) {
   test(`${name}: webhooks are created, shown, paused, resumed, rewound, rotated, tested and deleted`, async (t) => {

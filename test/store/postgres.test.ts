@@ -121,6 +121,7 @@ test('settings of the database do not affect the store', async (t) => {
     ['transform_null_equals', 'on'],
     ['session_replication_role', 'replica'],
     ['row_security', 'on'],
+    ['exit_on_error', 'on'],
   ]) {
     await query(url, `ALTER DATABASE ${name} SET ${setting} = '${value}'`);
   }

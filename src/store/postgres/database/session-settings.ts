@@ -20,6 +20,8 @@ export const SESSION_SETTINGS: Readonly<Record<string, string>> = {
   row_security: 'off',
   // Triggers prevent ids from being assigned twice.
   session_replication_role: 'origin',
+  // A conflict of two nodes is an error of its statement, and does not end the session.
+  exit_on_error: 'off',
   // An unconfirmed commit is reported by a warning.
   client_min_messages: 'warning',
   // Text as the program writes and reads it.
