@@ -27,6 +27,11 @@ async function scan(page: Page, code: string): Promise<void> {
   await session.detach();
 }
 
+/** Once the order is read, it can be cancelled. */
+const askToCancel = async (page: Page) => {
+  await page.getByRole('button', { name: 'Cancel order…' }).waitFor();
+  await typeKey(page, 'c');
+};
 const details = (page: Page, id: number) =>
   page.getByRole('heading', { name: `Order ${id}`, exact: true });
 const found = (page: Page) => page.getByRole('search').getByRole('status');
@@ -51,7 +56,7 @@ test('a scanned code opens its order, whatever has the focus, and none of its ch
   await details(page, 1).waitFor();
   assert.equal(await page.getByRole('alertdialog').count(), 0);
   // Under a question nothing is opened, and its buttons are not pressed.
-  await typeKey(page, 'c');
+  await askToCancel(page);
   await page.getByRole('button', { name: 'Keep order' }).focus();
   await scan(page, '2');
   assert.equal(await page.getByRole('alertdialog').count(), 1);
@@ -122,7 +127,7 @@ test('Enter confirms a question in its text field, but not in the first half sec
   const { page } = await signedIn(t, browser, service, { search: '?order=1' });
   await details(page, 1).waitFor();
   const question = page.getByRole('alertdialog');
-  await typeKey(page, 'c');
+  await askToCancel(page);
   await question.waitFor();
   await page.keyboard.press('Enter');
   assert.equal(await question.count(), 1);
