@@ -326,20 +326,16 @@ export class App {
       return;
     }
     const found = await this.#search.find(text);
-    const named = found && namedBy(found);
-    const hits = named?.length === 0 && !isScanned ? found!.beginning : named;
-    const [only, ...more] = hits ?? [];
-    if (only !== undefined && more.length === 0) {
-      this.#go({ ...view, page: 'orders', order: only.id });
-    } else if (only !== undefined && named!.length === 0) {
+    if (found === undefined) return;
+    const named = namedBy(found);
+    const hits = named.length > 0 || isScanned ? named : found.beginning;
+    if (hits.length === 1) this.#go({ ...view, page: 'orders', order: hits[0]!.id });
+    else if (hits === found.beginning && hits.length > 1) {
       this.#go({ ...others, prefix: text.trim() });
-    } else if (found !== undefined) await this.#selectSearch();
-  }
-
-  /** Moves the focus to the search box, with its text selected. */
-  async #selectSearch(): Promise<void> {
-    await this.#screen.focus('#jump');
-    document.querySelector<HTMLInputElement>('#jump')?.select();
+    } else {
+      await this.#screen.focus('#jump');
+      document.querySelector<HTMLInputElement>('#jump')?.select();
+    }
   }
 
   /** Goes to a view, and enters it in the history of the tab. */

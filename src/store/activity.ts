@@ -82,12 +82,8 @@ export class ActivityCount {
 
   /** Adds an event, unless it is in no period. */
   addEvent(type: OrderEventType, at: number, by: string | undefined): void {
-    this.add(
-      type,
-      by,
-      this.#boundaries.findLastIndex((each) => each <= at),
-      1,
-    );
+    const period = this.#boundaries.findLastIndex((each) => each <= at);
+    this.add(type, by, period, 1);
   }
 
   /** Adds events of one type, period and key; ignores them if `period` is not the index of a period. */

@@ -1,4 +1,4 @@
-import { NotFoundError, type OrderRecord } from '@store-orders/client';
+import { NotFoundError, type OrderRecord, type StoreOrders } from '@store-orders/client';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
 import { isShown, orderQuery } from './address.ts';
@@ -42,15 +42,19 @@ export async function* matchingOrders(
   const shown = shownOrders.map(({ id }) => id).filter((id) => left.delete(id));
   const ids = [...shown, ...left];
   for (let from = 0; from < ids.length; from += AT_ONCE) {
-    yield await readOrders(session, ids.slice(from, from + AT_ONCE));
+    yield await readOrders(session.client, ids.slice(from, from + AT_ONCE), signal);
   }
 }
 
-/** Reads orders that exist; others are left out. */
-async function readOrders({ client, ending }: Session, ids: readonly bigint[]) {
+/** Reads orders that exist; others are left out. @throws errors of the client library */
+export async function readOrders(
+  client: StoreOrders,
+  ids: readonly bigint[],
+  signal: AbortSignal,
+): Promise<OrderRecord[]> {
   const found = await Promise.all(
     ids.map((id) =>
-      client.getOrder(id, { signal: ending.signal }).catch((error) => {
+      client.getOrder(id, { signal }).catch((error) => {
         if (error instanceof NotFoundError) return undefined;
         throw error;
       }),

@@ -1,5 +1,6 @@
-import { InvalidRequestError, NotFoundError, type OrderRecord } from '@store-orders/client';
+import { InvalidRequestError, type OrderRecord } from '@store-orders/client';
 import { parseWrittenId } from '../list/address.ts';
+import { readOrders } from '../list/matching-orders.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
 import type { Found } from '../state.ts';
@@ -29,8 +30,8 @@ async function lookUp({ client, ending }: Session, text: string): Promise<Found>
   };
   const id = parseWrittenId(text);
   const trimmed = text.trim();
-  const [byId, exact, spaced, beginning] = await Promise.all([
-    id === undefined ? undefined : orderOf(client.getOrder(id, { signal })),
+  const [[byId], exact, spaced, beginning] = await Promise.all([
+    readOrders(client, id === undefined ? [] : [id], signal),
     ordersWith({ reference: trimmed }),
     // Blanks are often pasted along, but can be part of a reference.
     text === trimmed ? [] : ordersWith({ reference: text }),
@@ -44,12 +45,6 @@ async function lookUp({ client, ending }: Session, text: string): Promise<Found>
 export async function namedOrders(session: Session, text: string): Promise<readonly OrderRecord[]> {
   return namedBy(await lookUp(session, text));
 }
-
-const orderOf = (reading: Promise<OrderRecord>): Promise<OrderRecord | undefined> =>
-  reading.catch((error) => {
-    if (error instanceof NotFoundError) return undefined;
-    throw error;
-  });
 
 /** The search box: looks up what is typed or scanned. */
 export class Search {

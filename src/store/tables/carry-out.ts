@@ -38,12 +38,12 @@ export async function carryOut(
     return carryOutAll(session, commands, orders);
   }
   const others = commands.slice(1);
-  const changeOrders = others.every(isBatchCommand);
+  const areOfOrders = others.every(isBatchCommand);
   const before = await readRevision(session);
-  const keysBefore = changeOrders ? undefined : await digestOfKeys(session);
+  const keysBefore = areOfOrders ? undefined : await digestOfKeys(session);
   const outcomes = await carryOutAll(session, others, orders);
   // Other commands make no revisions; a rechain can set the revision back to one with events of others.
-  const after = changeOrders ? await readRevision(session) : undefined;
+  const after = areOfOrders ? await readRevision(session) : undefined;
   const isRefused =
     after === undefined
       ? outcomes.every((outcome) => REFUSALS.includes(outcome))

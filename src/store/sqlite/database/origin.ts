@@ -80,6 +80,10 @@ export class LastGiven {
     }
   }
 
+  [Symbol.dispose](): void {
+    this.close();
+  }
+
   close(): void {
     if (this.#file !== undefined) closeSync(this.#file);
     this.#file = undefined;

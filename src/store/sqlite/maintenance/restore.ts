@@ -95,7 +95,7 @@ export async function restoreSqlite(
           undone = old === undefined ? [] : undoneBy(file, old);
           const given = old === undefined ? [] : idsGivenBy(old, expectReplaceable);
           // The service makes it, as its own user.
-          const last = existsSync(`${path}-ids`) ? new LastGiven(path) : undefined;
+          using last = existsSync(`${path}-ids`) ? new LastGiven(path) : undefined;
           const highest = last?.highestId ?? 0n;
           nextId = await beginHistory(partial, [...given, { ...ALL_IDS, highest }], action);
           syncToDisk(partial);
@@ -103,7 +103,6 @@ export async function restoreSqlite(
           if (wasThere) keep(path, kept);
           // What the backup lacks is no loss to be reported. Before the last step: a restore that is interrupted after it is none, either.
           last?.record({ highestId: highest, acknowledged: undefined });
-          last?.close();
           renameSync(partial, path);
         });
       } catch (error) {
