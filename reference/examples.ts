@@ -10,6 +10,7 @@ const CLIENT_CALLS: Readonly<Record<string, Readonly<Record<string, string>>>> =
   },
   v2: {
     listOrders: "for await (const order of store.orders({ status: 'pending' }))",
+    findOrders: "store.findOrders({ ids: [orderId], references: ['PO-2026-0815'] })",
     placeOrder: 'store.placeOrder({ petId, quantity: 1n })',
     getOrder: 'store.getOrder(orderId)',
     getOrderHistory: 'store.getOrderHistory(orderId)',

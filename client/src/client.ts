@@ -1,4 +1,5 @@
 import type { OperationName } from '../../protocol/generated/error-codes.ts';
+import type { Operations } from '../../protocol/generated/operations.ts';
 import type {
   Activity,
   ChangePage,
@@ -147,6 +148,9 @@ export {
   WebhookVerificationError,
 } from './webhook.ts';
 
+/** Ids, or references, of a request of findOrders. */
+const MOST_FOUND = 250;
+
 /** An order, and whether an earlier request with the same idempotency key had placed it. */
 export type PlacedOrder = Tagged<OrderRecord> & { readonly isReplayed: boolean };
 
@@ -240,6 +244,25 @@ export class StoreOrders {
     plainObject(query, 'a query');
     const pages = this.#pages({ limit: LARGEST_PAGE, ...query }, options);
     for await (const page of pages) yield* page.orders;
+  }
+
+  /**
+   * Finds the orders with these ids and references, in any sequence, each once; of each reference the latest 10 orders. Up to 250 ids and 250
+   * references are in a request.
+   */
+  async findOrders(
+    { ids = [], references = [] }: Readonly<Operations['findOrders']['body']>,
+    options: CallOptions = {},
+  ): Promise<OrderRecord[]> {
+    for (const id of ids) int64Text(id, 'an id');
+    const found = new Map<bigint, OrderRecord>();
+    for (let from = 0; from < Math.max(ids.length, references.length); from += MOST_FOUND) {
+      const [some, named] = [ids, references].map((all) => all.slice(from, from + MOST_FOUND));
+      const body = stringify({ ids: some, references: named });
+      const { orders } = await this.#ask('findOrders', options, { body });
+      for (const order of orders) found.set(order.id, order);
+    }
+    return [...found.values()];
   }
 
   /**

@@ -7,6 +7,7 @@ import type {
   ChangeResult,
   ChangeResults,
   ErrorRecord,
+  FoundOrders,
   Key,
   OrderCounts,
   OrderHistory,
@@ -107,6 +108,7 @@ export const RECORDS: Readonly<Partial<Record<OperationName, Check>>> = {
     ...{ orders: arrayOf(isOrder), next: isOptionalText },
     ...{ revision: 'bigint', head: 'string', changesAfter: 'string' },
   }),
+  findOrders: isRecord<FoundOrders>({ orders: arrayOf(isOrder) }),
   placeOrder: isOrder,
   getOrder: isOrder,
   getOrderHistory: isRecord<OrderHistory>({

@@ -120,6 +120,7 @@ export const CALLS: Readonly<Record<OperationName, CallOf>> = {
     query: {},
   },
   shipOrder: { method: 'POST', path: '/v2/store/orders/{orderId}/ship', expects: [200], query: {} },
+  findOrders: { method: 'POST', path: '/v2/store/orders/find', expects: [200], query: {} },
   cancelOrders: { method: 'POST', path: '/v2/store/orders/cancel', expects: [200], query: {} },
   shipOrders: { method: 'POST', path: '/v2/store/orders/ship', expects: [200], query: {} },
   listChanges: {

@@ -28,6 +28,7 @@ export type OperationName =
   | 'getOrderHistory'
   | 'cancelOrder'
   | 'shipOrder'
+  | 'findOrders'
   | 'cancelOrders'
   | 'shipOrders'
   | 'listChanges'
@@ -111,6 +112,14 @@ export const ERROR_CODES: Readonly<Record<OperationName, Readonly<Record<string,
     precondition_failed: 412,
     reference_differs: 412,
     unsupported_media_type: 415,
+  },
+  findOrders: {
+    ...GENERAL,
+    parameter_invalid: 400,
+    body_invalid: 400,
+    scope_missing: 403,
+    unsupported_media_type: 415,
+    read_limit_reached: 429,
   },
   cancelOrders: {
     ...GENERAL,

@@ -7,6 +7,7 @@ import type {
   CancelDetails,
   ChangePage,
   ChangeResults,
+  FoundOrders,
   Key,
   NewOrder,
   NewWebhook,
@@ -15,6 +16,7 @@ import type {
   OrderHistory,
   OrderPage,
   OrderRecord,
+  OrdersToFind,
   ShipDetails,
   Store,
   Webhook,
@@ -79,6 +81,11 @@ export interface Operations {
     readonly parameters: { readonly orderId: bigint };
     readonly body: ShipDetails | undefined;
     readonly answer: OrderRecord;
+  };
+  readonly findOrders: {
+    readonly parameters: object;
+    readonly body: OrdersToFind;
+    readonly answer: FoundOrders;
   };
   readonly cancelOrders: {
     readonly parameters: object;

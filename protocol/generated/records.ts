@@ -138,6 +138,20 @@ export interface OrderToShip {
 /** The ETag that the order must still have; as in If-Match. That of the header ETag is rejected with 400 if a proxy has changed it. */
 export type ExpectedEtag = string;
 
+/** The orders to find. */
+export interface OrdersToFind {
+  /** Identifiers of orders. */
+  readonly ids?: readonly bigint[];
+  /** References of orders. */
+  readonly references?: readonly string[];
+}
+
+/** Orders that were found. */
+export interface FoundOrders {
+  /** The orders. */
+  readonly orders: readonly OrderRecord[];
+}
+
 /** Orders to cancel. */
 export interface BulkCancel {
   /** The orders, each once. */

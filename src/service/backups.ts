@@ -36,6 +36,8 @@ export function startBackups(
         const problems = heads?.problems ?? [];
         if (problems.length > 0) logger.warn({ problems }, 'the history was altered by hand');
       }
+      const { undeleted = [] } = rotated;
+      if (undeleted.length > 0) logger.error({ undeleted }, 'older backups cannot be deleted');
       const dueMs = (latest?.at ?? 0) + everyMs - Date.now();
       if (dueMs > 0) nextMs = dueMs;
     } catch (error) {

@@ -33,6 +33,8 @@ export interface Rotated {
   readonly latest: LatestBackup | undefined;
   /** Set if `latest` was made now. */
   readonly made?: Backup;
+  /** Why older backups, more than are kept, could not be deleted: a line each. */
+  readonly undeleted?: readonly string[];
 }
 
 /** The result of a restore. */

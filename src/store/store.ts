@@ -165,6 +165,9 @@ export interface Store {
    */
   orders(ids: readonly OrderId[], options?: MovedOption): Promise<OrderRecord[]>;
 
+  /** Returns the ids of the orders with one of these references; of each reference, the latest 10. */
+  idsOf(references: readonly string[]): Promise<OrderId[]>;
+
   /** Returns the next orders that match a filter, from one snapshot. Costs the same wherever the page is. */
   page(query: PageQuery): Promise<OrderPage>;
 

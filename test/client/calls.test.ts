@@ -247,6 +247,7 @@ test('every method rejects with StoreOrdersError for whatever another program an
     listChanges: () => client.listChanges(),
     getKey: () => client.getKey(),
     countOrders: () => client.countOrders({ petId: 1n }),
+    findOrders: () => client.findOrders({ ids: [1n] }),
     getStore: () => client.getStore(),
     getActivity: () => client.getActivity(['2026-01-01T00:00:00Z', '2026-01-02T00:00:00Z']),
     'v1.cancelOrder': () => client.v1.cancelOrder(1n),

@@ -46,6 +46,11 @@ const REQUESTS: Readonly<Record<string, Request>> = {
   // A stream has no end.
   'v2/streamChanges': { method: 'HEAD', path: '/v2/store/changes/stream', status: 200 },
   'v2/getKey': { method: 'GET', path: '/v2/key', status: 200 },
+  'v2/findOrders': {
+    ...{ method: 'POST', path: '/v2/store/orders/find', status: 200 },
+    headers: JSON_BODY,
+    body: '{"ids":[1],"references":["none"]}',
+  },
   'v2/countOrders': { method: 'GET', path: '/v2/store/counts?petId=1', status: 200 },
   'v2/getStore': { method: 'GET', path: '/v2/store', status: 200 },
   'v2/getActivity': {

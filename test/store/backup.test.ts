@@ -6,6 +6,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { test } from 'node:test';
 import { backupStore, copyStore } from '../../src/store/copy.ts';
 import { databaseAt } from '../../src/store/database.ts';
+import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
+import { rotateBackups } from '../../src/store/sqlite/maintenance/backup-rotation.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { ENGINES, open, queryDatabase, restoreStore } from './engines.ts';
 
@@ -97,6 +99,32 @@ test('as many automatic backups are kept as are asked for, the latest', async (t
   }
   const kept = fs.readdirSync(folder).filter((name) => name.endsWith('.db'));
   assert.deepEqual(kept.map((name) => join(folder, name)).sort(), made.slice(-3));
+});
+
+test('a backup that was made counts, although an older one cannot be deleted, and the others are', async (t) => {
+  const url = await ENGINES[0]!.newDatabase(t);
+  await open(t, url, 'service');
+  const path = sqlitePath(url);
+  const folder = temporaryFolder(t);
+  const first = (await rotateBackups(path, { folder, everyMs: 1, keep: 3 })).latest!;
+  await rotateBackups(path, { folder, everyMs: 1, keep: 3 });
+  const { rmSync } = fs;
+  // As by an immutable file, or a folder that only grows.
+  fs.rmSync = (path, options) => {
+    if (path === first.file) throw new Error(`EPERM, Operation not permitted: '${path}'`);
+    rmSync(path, options);
+  };
+  syncBuiltinESMExports();
+  t.after(() => {
+    fs.rmSync = rmSync;
+    syncBuiltinESMExports();
+  });
+  const { made, latest, undeleted } = await rotateBackups(path, { folder, everyMs: 1, keep: 1 });
+  assert.notEqual(made, undefined);
+  assert.notEqual(latest!.file, first.file);
+  assert.deepEqual(undeleted, [`EPERM, Operation not permitted: '${first.file}'`]);
+  const kept = fs.readdirSync(folder).filter((name) => name.endsWith('.db'));
+  assert.deepEqual(kept.map((name) => join(folder, name)).sort(), [first.file, latest!.file]);
 });
 
 /** Makes a store at `path` with an order, and a backup of it in `folder` as a service does. */

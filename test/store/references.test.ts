@@ -83,6 +83,19 @@ for (const { name, newDatabase } of ENGINES) {
     assert.deepEqual([...problems, ...heads!.problems], []);
   });
 
+  test(`${name}: the ids of references are found together, of each reference the latest ten`, async (t) => {
+    const store = await open(t, await newDatabase(t));
+    await placed(store, placement('A'), placement('a'), placement('Ü "\\ 😀'));
+    for (let key = 0; key < 12; key += 1) await placed(store, placement('same', {}, `key_${key}`));
+    const found = await store.idsOf(['a', 'none', 'Ü "\\ 😀', 'same', 'sam']);
+    const latest = Array.from({ length: 10 }, (_, index) => BigInt(index) + 6n);
+    assert.deepEqual(
+      found.toSorted((one, other) => Number(one - other)),
+      [2n, 3n, ...latest],
+    );
+    assert.deepEqual(await store.idsOf([]), []);
+  });
+
   test(`${name}: references of several nodes at once are one order each`, async (t) => {
     const url = await newDatabase(t);
     const nodes = [await open(t, url), await open(t, url), await open(t, url)];

@@ -2,6 +2,7 @@ import type { Operation } from '../operation.ts';
 import { cancelOrder } from './cancel-order.ts';
 import { cancelOrders } from './cancel-orders.ts';
 import { countOrders } from './count-orders.ts';
+import { findOrders } from './find-orders.ts';
 import { getActivity } from './get-activity.ts';
 import { getKey } from './get-key.ts';
 import { getOrder } from './get-order.ts';
@@ -23,7 +24,7 @@ import { updateWebhook } from './webhooks/update-webhook.ts';
 
 /** Every operation of contract/v2.yaml. */
 export const OPERATIONS: readonly Operation[] = [
-  ...[listOrders, placeOrder, getOrder, getOrderHistory, cancelOrder, shipOrder],
+  ...[listOrders, findOrders, placeOrder, getOrder, getOrderHistory, cancelOrder, shipOrder],
   ...[cancelOrders, shipOrders, listChanges, streamChanges],
   ...[countOrders, getStore, getActivity, getKey],
   ...[listWebhooks, createWebhook, getWebhook, updateWebhook, deleteWebhook],

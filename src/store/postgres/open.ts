@@ -10,6 +10,7 @@ import { hasHeads } from '../tables/heads.ts';
 import { importProgress, readImports } from '../tables/imports.ts';
 import { keyNames, readKeys } from '../tables/keys.ts';
 import { readLosses } from '../tables/losses.ts';
+import { idsOf } from '../tables/orders.ts';
 import { findPet } from '../tables/pets.ts';
 import { expectRows, readRevisionAt, readStatus } from '../tables/store-row.ts';
 import { readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
@@ -124,6 +125,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
         return now;
       }),
     orders: (ids, options) => read((session) => readOrders(session, ids, options)),
+    idsOf: (references) => readBy(paging, (session) => idsOf(session, references)),
     page: (query) => readBy(paging, (session) => readPage(session, query)),
     count: (filter) => readBy(counting, (session) => countMatching(session, filter)),
     feed: (after, limit) => readBy(paging, (session) => readFeed(session, after, limit)),

@@ -8,6 +8,7 @@ import { readAudit, readOperators } from '../tables/audit.ts';
 import { importProgress, readImports } from '../tables/imports.ts';
 import { keyNames, readKeys } from '../tables/keys.ts';
 import { readLosses } from '../tables/losses.ts';
+import { idsOf } from '../tables/orders.ts';
 import { findPet } from '../tables/pets.ts';
 import { readRevisionAt, readStatus, requireStoreRow } from '../tables/store-row.ts';
 import { readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
@@ -125,6 +126,7 @@ function storeOf(
       guarded(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
     changedOrders: (since, visit) => guarded(() => changedOrders(since, visit)),
     orders: (ids, options) => guarded(() => pages.orders(ids, options)),
+    idsOf: (references) => guarded(() => idsOf(session, references)),
     page: (query) => guarded(() => pages.page(query)),
     count: (filter) => guarded(() => pages.count(openSession, filter)),
     feed: (after, limit) => guarded(() => turns.run(() => readFeed(session, after, limit))),

@@ -2,7 +2,13 @@ import { STATUS_WITH } from '../../../protocol/history.ts';
 import type { ReferenceName } from '../../domain/batch.ts';
 import { type LaterEvent, orderAfter } from '../../domain/change.ts';
 import type { OrderEventType } from '../../domain/lifecycle.ts';
-import type { Order, OrderRecord, OrderStatus } from '../../domain/order.ts';
+import {
+  INT64_MIN,
+  type Order,
+  type OrderId,
+  type OrderRecord,
+  type OrderStatus,
+} from '../../domain/order.ts';
 import type { KnownReference } from '../../domain/placement.ts';
 import type { OrderEvent } from '../store.ts';
 import {
@@ -112,6 +118,25 @@ export async function findReferences(
   const rows = await session.query(FIND[session.engine], [jsonRows(names)]);
   return rows.map(([by, ...order]) => ({ by: by as string, placed: orderBeforeFromRow(order) }));
 }
+
+/** Orders with one reference that are found: each API key can have placed one. */
+const MAX_OF_REFERENCE = 10;
+
+/** See Store.idsOf. */
+export async function idsOf(session: Session, references: readonly string[]): Promise<OrderId[]> {
+  const rows = await session.query(IDS[session.engine], [
+    jsonRows(references.map((each) => [each])),
+  ]);
+  return rows.map(([id]) => id as bigint);
+}
+
+const IDS = byText(
+  (c) => `SELECT orders.id FROM json_array_elements($1::json) AS asked
+  CROSS JOIN orders
+  WHERE orders.reference${c} = asked.value ->> 0 AND orders.id >= coalesce(
+    (SELECT each.id FROM orders AS each WHERE each.reference${c} = asked.value ->> 0
+      ORDER BY each.id DESC LIMIT 1 OFFSET ${MAX_OF_REFERENCE - 1}), ${INT64_MIN})`,
+);
 
 const FIND = byText(
   (

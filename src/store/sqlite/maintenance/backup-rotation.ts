@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import type { Backup, LatestBackup, Rotated, Rotation } from '../../backups.ts';
+import type { LatestBackup, Rotated, Rotation } from '../../backups.ts';
 import { StoreNotUsable } from '../../store.ts';
 import { mayUse, readableLocation, readDatabase } from '../database/connection.ts';
 import { codeOf, withOpenErrors } from '../database/errors.ts';
@@ -41,8 +41,14 @@ export async function rotateBackups(path: string, rotation: Rotation): Promise<R
     // Another process may have made one while this one waited for the lock.
     const now = latestOf(prefix, folder);
     if (!isDue(now, everyMs)) return { latest: now };
-    const made = await make(path, prefix, rotation);
-    return { latest: latestOf(prefix, folder), made };
+    // A process that was killed has left them: no other process makes a backup while the lock is held.
+    const partials = partialsIn(folder).filter((each) => each.includes(prefix));
+    const left = deleteEach(partials);
+    const target = join(folder, `${prefix}${timeForName()}.db`);
+    const made = await makeBackup(target, async (partial) => copySqlite(path, partial));
+    const older = pastBackups(prefix, folder).slice(0, -rotation.keep);
+    const undeleted = [...left, ...deleteEach(older.map(({ file }) => file))];
+    return { latest: latestOf(prefix, folder), made, undeleted };
   } catch (error) {
     if (codeOf(error) !== 'busy') throw error;
     return { latest: latestOf(prefix, folder) };
@@ -74,13 +80,16 @@ function isDue(latest: LatestBackup | undefined, everyMs: number): boolean {
   return latest === undefined || latest.at + everyMs <= Date.now();
 }
 
-async function make(path: string, prefix: string, { folder, keep }: Rotation): Promise<Backup> {
-  // A process that was killed has left them: no other process makes a backup while the lock is held.
-  for (const partial of partialsIn(folder).filter((each) => each.includes(prefix))) rmSync(partial);
-  const target = join(folder, `${prefix}${timeForName()}.db`);
-  const made = await makeBackup(target, async (partial) => copySqlite(path, partial));
-  for (const { file } of pastBackups(prefix, folder).slice(0, -keep)) rmSync(file);
-  return made;
+/** Deletes files. @returns why some of them could not be deleted: a line each */
+function deleteEach(files: readonly string[]): string[] {
+  return files.flatMap((file) => {
+    try {
+      rmSync(file);
+      return [];
+    } catch (error) {
+      return [(error as Error).message];
+    }
+  });
 }
 
 /** store-orders-3f0a94e1-2026-11-22T10-00-00-000Z.db; see `storeDigest`. */
