@@ -13,6 +13,7 @@ const STYLES = [
   'filters',
   'list',
   'details',
+  'scan',
   'activity',
   'sign-in',
   'narrow',

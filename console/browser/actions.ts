@@ -2,7 +2,7 @@ import type { View } from './list/address.ts';
 import type { FilterName } from './list/filters.ts';
 import type { RangeName } from './list/range.ts';
 import type { Column } from './preferences.ts';
-import type { Action, Dialog, Paper } from './state.ts';
+import type { Action, Dialog, Paper, Scans } from './state.ts';
 
 export type Handler = (event: Event) => void;
 
@@ -59,13 +59,19 @@ export interface Actions {
   readonly setGiven: Handler;
   /** Sets the number that confirms a change of many orders. */
   readonly setTyped: Handler;
-  /** Opens the dialog for a list of ids or references. */
-  readonly openPasted: Handler;
-  /** Opens it with the text on the clipboard, if that has several lines. */
+  /** Cancels or ships what was scanned and is ready. */
+  readonly actOnScanned: (action: Action) => Handler;
+  readonly printScanned: (paper: Paper) => Handler;
+  /** Takes the text on the clipboard as a list for the page for scanning, if it has several lines. */
   readonly paste: Handler;
-  readonly editPasted: Handler;
-  readonly setAreReferences: Handler;
-  readonly selectPasted: Handler;
+  /** Takes the list in the form. */
+  readonly pasteScans: Handler;
+  /** Chooses the order of a scanned code that names several. */
+  readonly chooseScan: (number: number, id: bigint) => Handler;
+  readonly removeScan: (number: number) => Handler;
+  readonly clearScans: Handler;
+  readonly filterScans: (filter: Scans['filter']) => Handler;
+  readonly setSound: Handler;
   /** Whether the order of the dialog is placed again after its cancel. */
   readonly setAgain: Handler;
   /** Opens the form of a new order. */

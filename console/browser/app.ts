@@ -26,7 +26,8 @@ import { closePopover, fieldOf, viewActions } from './list/view-actions.ts';
 import { OtherTabs } from './other-tabs.ts';
 import { page } from './page-view.ts';
 import { Placing } from './placing/placing.ts';
-import { printSelected } from './printing.ts';
+import { printOrders } from './printing.ts';
+import { readyIn, Scanning } from './scanning/scans.ts';
 import { Screen } from './screen.ts';
 import { namedBy, Search } from './search/search.ts';
 import { isSignedOut, keyIn, signIn } from './sign-in.ts';
@@ -52,6 +53,7 @@ export class App {
   readonly #changing: Changing;
   readonly #placing: Placing;
   readonly #search: Search;
+  readonly #scanning: Scanning;
   readonly #tabs: OtherTabs;
   readonly #actions: Actions;
   /** Ends the latest attempt to sign in, and its session. */
@@ -69,6 +71,7 @@ export class App {
     this.#screen = new Screen(element, view, { page: draw, onSignedOut });
     this.#list = new OrderList(this.#screen, () => void readDetails(this.#screen));
     this.#search = new Search(this.#screen);
+    this.#scanning = new Scanning(this.#screen);
     this.#placing = new Placing(this.#screen, (order) => {
       const { session, view: shown } = this.#screen.state;
       if (session?.may.read === true) this.#go({ ...shown, page: 'orders', order });
@@ -102,6 +105,7 @@ export class App {
     listenForKeys(this.#shortcuts, {
       isSignedIn: () => state.session !== undefined,
       areOn: () => state.preferences.hasShortcuts,
+      isForScans: () => state.view.page === 'scan',
     });
     await this.#resume();
   }
@@ -174,7 +178,31 @@ export class App {
       },
       exportCsv: () => void exportCsv(this.#screen),
       exportSelected: () => void exportCsv(this.#screen, this.#screen.state.selected),
-      print: (paper) => () => void printSelected(this.#screen, paper),
+      print: (paper) => () => void printOrders(this.#screen, paper, this.#screen.state.selected),
+      printScanned: (paper) => () => {
+        const ready = readyIn(this.#screen.state.scans);
+        const chosen = new Map(ready.map(({ order }) => [order!.id, order!]));
+        void printOrders(this.#screen, paper, chosen);
+      },
+      paste: (event) => {
+        const text = (event as ClipboardEvent).clipboardData?.getData('text/plain').trim() ?? '';
+        if (!text.includes('\n')) return;
+        event.preventDefault();
+        this.#go({ ...this.#screen.state.view, page: 'scan', order: undefined });
+        void this.#scanning.paste(text);
+      },
+      pasteScans: (event) => {
+        event.preventDefault();
+        const field = fieldOf(event, 'list');
+        void this.#scanning.paste(field.value).then((isTaken) => {
+          if (isTaken) field.value = '';
+        });
+      },
+      chooseScan: (number, id) => () => this.#scanning.choose(number, id),
+      removeScan: (number) => () => this.#scanning.remove(number),
+      clearScans: () => this.#scanning.clear(),
+      filterScans: (filter) => () =>
+        this.#screen.change((state) => (state.scans = { ...state.scans, filter })),
       exportActivity: () => exportActivity(this.#screen),
       stopExport: () => this.#screen.change((state) => (state.exported = undefined)),
       more: () => void this.#readMore(),
@@ -239,7 +267,12 @@ export class App {
       void this.#screen.focus('#jump');
     },
     scan: (text) => {
-      if (this.#screen.state.session?.may.read !== true) return;
+      const { session, view } = this.#screen.state;
+      if (session?.may.read !== true) return;
+      if (view.page === 'scan') {
+        this.#scanning.scan(text);
+        return;
+      }
       this.#search.type(text);
       void this.#goToFound(text, { isScanned: true });
     },
@@ -258,10 +291,12 @@ export class App {
     },
     goTo: (page) => {
       const { view, session } = this.#screen.state;
-      const isOffered = page === 'orders' || session?.may.follow === true;
+      const { read, follow } = session!.may;
+      const isOffered = { orders: true, activity: follow, scan: read }[page];
       if (isOffered) this.#go({ ...view, page, order: undefined });
     },
     close: () => this.#close(),
+    takeBack: () => this.#scanning.takeBack(),
     help: () => this.#screen.change((state) => (state.dialog = { kind: 'keys' })),
   };
 
@@ -289,6 +324,7 @@ export class App {
       const isSame = listOf(asked) === listOf(view);
       await this.#show(view, { isFirst: true, firstPage: isSame ? firstPage : undefined });
       this.#placing.resume();
+      if (session.may.read) this.#scanning.restore();
     } catch (error) {
       // Given up.
       if (this.#signingIn !== ending) return;
@@ -364,7 +400,9 @@ export class App {
       return;
     }
     const { follow, webhooks } = session.may;
-    const isOffered = { orders: true, activity: follow, webhooks }[asked.page];
+    const isOffered = { orders: true, scan: session.may.read, activity: follow, webhooks }[
+      asked.page
+    ];
     const view: View = isOffered ? asked : { ...asked, page: 'orders' };
     this.#screen.change((state) => Object.assign(state, { view }));
     const isOtherPage = isFirst || before.page !== view.page;
@@ -436,6 +474,7 @@ export class App {
       void this.#screen.focus(`tbody ${current === undefined ? '' : 'tr.current '}th a`);
     } else if (search !== '') this.#screen.change((state) => Object.assign(state, { search: '' }));
     else if (detail !== undefined) this.#go({ ...view, order: undefined });
+    else if (view.page === 'scan') this.#go({ ...view, page: 'orders' });
     else if (bulk?.isRunning === false) this.#screen.change((state) => (state.bulk = undefined));
     else if (selected.size > 0 || selecting !== undefined) this.#clearSelection();
   }

@@ -12,15 +12,19 @@ export interface Shortcuts {
   readonly place: () => void;
   readonly copyId: () => void;
   readonly exportCsv: () => void;
-  readonly goTo: (page: 'orders' | 'activity') => void;
+  readonly goTo: (page: 'orders' | 'activity' | 'scan') => void;
   readonly close: () => void;
   readonly help: () => void;
+  /** Takes back the last scan. */
+  readonly takeBack: () => void;
 }
 
 /** Time limit for the second key of a sequence of two. */
 const SECOND_KEY_MS = 1_500;
 /** The longest time between two keys of a scanner, which types a code and ends it with Enter or Tab. People take longer. */
 const SCANNED_KEY_MS = 35;
+/** The same on the page for scanning, where keys have no other meaning: wireless scanners are slower. */
+const SLOW_SCANNED_KEY_MS = 250;
 /** How long a key waits for the next one, to be known as typed by a person. Longer than above: timers can be early beside events that wait. */
 const ALONE_AFTER_MS = 60;
 /** Characters of a text that is taken for a scanned one although it was typed into the search box, where people type, too. */
@@ -30,10 +34,19 @@ const LEAST_SCANNED = 3;
  * Calls the actions of keys. A barcode scanner is a keyboard, too: keys in quick succession are one code, whatever has the focus outside of a
  * text field, and none of them has its own action.
  * @param areOn whether letters are shortcuts now
+ * @param isForScans whether all keys outside of text fields are codes
  */
 export function listenForKeys(
   shortcuts: Shortcuts,
-  { isSignedIn, areOn }: { readonly isSignedIn: () => boolean; readonly areOn: () => boolean },
+  {
+    isSignedIn,
+    areOn,
+    isForScans,
+  }: {
+    readonly isSignedIn: () => boolean;
+    readonly areOn: () => boolean;
+    readonly isForScans: () => boolean;
+  },
 ): void {
   let goUntil = 0;
   /** Keys in quick succession, and the time of the last one. */
@@ -47,7 +60,11 @@ export function listenForKeys(
     const isSecond = performance.now() < goUntil;
     goUntil = 0;
     if (key === 'g' && !isSecond) goUntil = performance.now() + SECOND_KEY_MS;
-    const second = { o: () => shortcuts.goTo('orders'), a: () => shortcuts.goTo('activity') };
+    const second = {
+      o: () => shortcuts.goTo('orders'),
+      a: () => shortcuts.goTo('activity'),
+      s: () => shortcuts.goTo('scan'),
+    };
     const action = isSecond ? second[key as 'o'] : actionOf(shortcuts, key);
     action?.();
   };
@@ -60,7 +77,12 @@ export function listenForKeys(
   };
   const endAlone = () => {
     const text = take();
-    if (text === '' || isAbove() || !areOn()) return;
+    if (text === '' || isAbove()) return;
+    if (isForScans()) {
+      if (text.length >= LEAST_SCANNED) shortcuts.scan(text);
+      return;
+    }
+    if (!areOn()) return;
     // Also a code of a scanner that does not end it.
     if (text.length > 1 || /\d/.test(text)) shortcuts.search(text);
     else act(text);
@@ -69,6 +91,11 @@ export function listenForKeys(
   addEventListener('keydown', (event) => {
     const { key, target, timeStamp } = event;
     if (!isSignedIn() || event.defaultPrevented || event.isComposing) return;
+    if (key === 'z' && (event.ctrlKey || event.metaKey) && isForScans() && !isTyping(target)) {
+      event.preventDefault();
+      shortcuts.takeBack();
+      return;
+    }
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (key === 'Escape' && !isAbove()) {
       shortcuts.close();
@@ -76,7 +103,10 @@ export function listenForKeys(
     }
     const isEnd = key === 'Enter' || key === 'Tab';
     if (!isEnd && key.length !== 1) return;
-    if (areInField !== isTyping(target) || timeStamp - lastAt > SCANNED_KEY_MS) {
+    if (
+      areInField !== isTyping(target) ||
+      timeStamp - lastAt > (isForScans() ? SLOW_SCANNED_KEY_MS : SCANNED_KEY_MS)
+    ) {
       if (areInField) take();
       else endAlone();
     }
@@ -96,7 +126,13 @@ export function listenForKeys(
       if (code !== '') {
         event.preventDefault();
         if (!isAbove()) shortcuts.scan(code);
-      } else if (key === 'Enter' && !isOnControl(target) && !isAbove() && areOn()) {
+      } else if (
+        key === 'Enter' &&
+        !isOnControl(target) &&
+        !isAbove() &&
+        areOn() &&
+        !isForScans()
+      ) {
         event.preventDefault();
         shortcuts.open();
       }
@@ -106,12 +142,12 @@ export function listenForKeys(
     if (key === ' ' && keys === '') return;
     event.preventDefault();
     if (event.repeat) {
-      if (!isAbove() && areOn()) act(key);
+      if (!isAbove() && areOn() && !isForScans()) act(key);
       return;
     }
     keys += key;
     clearTimeout(timer);
-    timer = setTimeout(endAlone, ALONE_AFTER_MS);
+    timer = setTimeout(endAlone, isForScans() ? 2 * SLOW_SCANNED_KEY_MS : ALONE_AFTER_MS);
   });
 }
 

@@ -6,16 +6,21 @@ import { clockProblem } from './clock.ts';
 import { detailsDialog, detailsPanel } from './details.ts';
 import { clockTime, timeZone } from './format.ts';
 import { icon, mark } from './icons.ts';
-import { PAGES, searchOf, type View, withoutFilters } from './list/address.ts';
+import { searchOf, withoutFilters } from './list/address.ts';
 import { filterBar } from './list/filters-view.ts';
 import { ordersList } from './list/list-view.ts';
 import { printedView } from './printing.ts';
+import { scanPage } from './scanning/scan-view.ts';
 import { searchBox } from './search/search-view.ts';
 import { signInPage } from './sign-in-view.ts';
 import { nameOf, type State } from './state.ts';
 import { webhooksPage } from './webhooks.ts';
 
-const PAGE_NAMES = { orders: 'Orders', activity: 'Activity', webhooks: 'Webhooks' } as const;
+const TABS = [
+  ['orders', 'Orders'],
+  ['activity', 'Activity'],
+  ['webhooks', 'Webhooks'],
+] as const;
 
 /** The whole page. */
 export function page(state: State, actions: Actions) {
@@ -39,6 +44,7 @@ export function page(state: State, actions: Actions) {
 function mainOf(state: State, actions: Actions) {
   if (state.view.page === 'activity') return activityPage(state, actions);
   if (state.view.page === 'webhooks') return webhooksPage(state, actions);
+  if (state.view.page === 'scan') return scanPage(state, actions);
   if (!state.session!.may.read) {
     return html`<div class="head"><h1 tabindex="-1">Orders</h1></div>
       <div class="empty">${icon('lock')}<h2>This key may not read orders</h2>
@@ -54,14 +60,15 @@ function appBar(state: State, actions: Actions) {
   const { may, key } = session!;
   const isOffered = { orders: true, activity: may.follow, webhooks: may.webhooks };
   const home = { ...withoutFilters(view), page: 'orders' } as const;
-  const tab = (name: View['page']) => {
+  const shown = view.page === 'scan' ? 'orders' : view.page;
+  const tab = ([name, text]: (typeof TABS)[number]) => {
     const to = { ...view, page: name, order: undefined };
-    return html`<a href=${searchOf(to)} aria-current=${name === view.page ? 'page' : 'false'} @click=${actions.follow(to)}>${PAGE_NAMES[name]}</a>`;
+    return html`<a href=${searchOf(to)} aria-current=${name === shown ? 'page' : 'false'} @click=${actions.follow(to)}>${text}</a>`;
   };
   return html`<header class="bar">
     <a class="brand" href=${searchOf(home)} @click=${actions.follow(home)}>${mark()}<span><bdi>${nameOf(state)}</bdi></span></a>
     <span class="env ${key.environment}">${key.environment === 'production' ? 'Production' : 'Staging'}</span>
-    <nav class="tabs" aria-label="Views">${PAGES.filter((each) => isOffered[each]).map(tab)}</nav>
+    <nav class="tabs" aria-label="Views">${TABS.filter(([name]) => isOffered[name]).map(tab)}</nav>
     ${may.read ? searchBox(state, actions) : nothing}
     ${liveState(state)}
     ${keyMenu(state, actions)}

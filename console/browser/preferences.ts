@@ -21,6 +21,8 @@ export interface Preferences {
   readonly isCompact: boolean;
   /** Whether letters are shortcuts (WCAG 2.1.4). */
   readonly hasShortcuts: boolean;
+  /** Whether scans are heard. */
+  readonly hasSound: boolean;
 }
 
 const STORED = 'store-orders-view';
@@ -39,6 +41,7 @@ export function storedPreferences(): Preferences {
     hidden: COLUMNS.filter((each) => hidden.includes(each)),
     isCompact: stored.isCompact !== false,
     hasShortcuts: stored.hasShortcuts !== false,
+    hasSound: stored.hasSound !== false,
   };
 }
 

@@ -75,18 +75,22 @@ function barcode(text: string) {
 /** Orders on one print. */
 const MAX_PRINTED = 1_000;
 
-/** Prints the selected orders. */
-export async function printSelected(screen: Screen, paper: Paper): Promise<void> {
-  const { session, selected } = screen.state;
+/** Prints orders as they are now. */
+export async function printOrders(
+  screen: Screen,
+  paper: Paper,
+  chosen: ReadonlyMap<bigint, OrderRecord>,
+): Promise<void> {
+  const { session } = screen.state;
   if (session === undefined) return;
-  if (selected.size > MAX_PRINTED) {
-    screen.toast(`Select up to ${ordersText(MAX_PRINTED)} to print`, true);
+  if (chosen.size > MAX_PRINTED) {
+    screen.toast(`Choose up to ${ordersText(MAX_PRINTED)} to print`, true);
     return;
   }
   const found: OrderRecord[] = [];
   try {
-    // The selection can have changed.
-    const only = new Map(selected);
+    // The choice can change meanwhile.
+    const only = new Map(chosen);
     for await (const orders of matchingOrders(screen, session, only)) found.push(...orders);
   } catch (error) {
     const problem = screen.problemOf(session, error);

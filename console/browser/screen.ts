@@ -122,6 +122,7 @@ export class Screen {
 function titleOf(state: State): string {
   const { session, view, detail } = state;
   if (session === undefined) return `Sign in · ${nameOf(state)}`;
-  const page = { orders: 'Orders', activity: 'Activity', webhooks: 'Webhooks' }[view.page];
+  const names = { orders: 'Orders', scan: 'Scan', activity: 'Activity', webhooks: 'Webhooks' };
+  const page = names[view.page];
   return `${detail === undefined ? page : `Order ${detail.id}`} · ${nameOf(state)}`;
 }

@@ -65,7 +65,15 @@ export interface State {
   /** Orders that another key has changed just now. */
   changed: Set<bigint>;
   /** The progress of selecting all orders that match. */
-  selecting: (Reading & { readonly count: number }) | undefined;
+  selecting:
+    | {
+        readonly ending: AbortController;
+        /** Orders that have been cancelled or shipped since it began. */
+        readonly ended: Set<bigint>;
+        readonly count: number;
+      }
+    | undefined;
+  scans: Scans;
   bulk: Bulk | undefined;
   dialog: Dialog | undefined;
   toast: Toast | undefined;
@@ -93,11 +101,33 @@ export interface Found {
   readonly beginning: readonly OrderRecord[];
 }
 
-/** A read of orders that are to be selected. */
-interface Reading {
-  readonly ending: AbortController;
-  /** Orders that have been cancelled or shipped since it began. */
-  readonly ended: Set<bigint>;
+/** A code that was scanned or pasted. */
+export interface Scan {
+  /** Counts up with each scan. */
+  readonly number: number;
+  readonly text: string;
+  /** RFC 3339. */
+  readonly at: string;
+  /** How often it was scanned. */
+  readonly times: number;
+  readonly trackingNumber: string | undefined;
+  /** What it names; undefined until it has been looked up. */
+  readonly orders: readonly OrderRecord[] | undefined;
+  /** The id of the order that is meant, of several. */
+  readonly chosen: bigint | undefined;
+  /** Whether the tracking number is the id or the reference of an order. */
+  readonly isMistaken: boolean;
+}
+
+/** What was scanned. */
+export interface Scans {
+  /** The latest first. */
+  readonly lines: readonly Scan[];
+  /** Which lines are shown; all if undefined. */
+  readonly filter: 'ready' | 'done' | 'open' | undefined;
+  /** Whether a pasted list is looked up. */
+  readonly isReading: boolean;
+  readonly problem: string | undefined;
 }
 
 /** The order whose details are open. */
@@ -135,12 +165,18 @@ export interface Result {
   readonly text: string;
 }
 
-/** An action on several orders. */
-export interface Bulk {
+/** What is to become of several orders. */
+export interface SeveralToChange {
   readonly action: Action;
   readonly ids: readonly bigint[];
   /** The reason of a cancel; empty for none. */
   readonly given: string;
+  /** Of a shipment, by the ids of orders. */
+  readonly trackingNumbers: ReadonlyMap<bigint, string>;
+}
+
+/** An action on several orders. */
+export interface Bulk extends SeveralToChange {
   readonly results: ReadonlyMap<bigint, Result>;
   readonly isRunning: boolean;
   readonly isStopping: boolean;
@@ -160,17 +196,13 @@ export type Dialog =
       readonly isActing: boolean;
       readonly failure: Failure | undefined;
     }
-  | {
+  | (SeveralToChange & {
       readonly kind: 'several';
-      readonly action: Action;
-      readonly ids: readonly bigint[];
       /** How many of them should have been shipped before today. */
       readonly overdue: number;
       /** The number that confirms a change of many orders, as typed. */
       readonly typed: string;
-      /** The reason of a cancel; empty for none. */
-      readonly given: string;
-    }
+    })
   | {
       readonly kind: 'place';
       readonly draft: Draft;
@@ -178,27 +210,8 @@ export type Dialog =
       readonly problem: string | undefined;
     }
   | { readonly kind: 'results'; readonly results: readonly Result[] }
-  | PastedList
   | ChangesOfKey
   | { readonly kind: 'keys' };
-
-/** The dialog for a list of ids or references, whose orders are to be selected. */
-export interface PastedList {
-  readonly kind: 'pasted';
-  readonly text: string;
-  /** Whether numbers are references, not ids. */
-  readonly areReferences: boolean;
-  readonly looking: (Reading & { readonly done: number; readonly of: number }) | undefined;
-  readonly problem: string | undefined;
-  /** What was found, unless all of it was selected. */
-  readonly outcome:
-    | {
-        readonly selected: number;
-        readonly missing: readonly string[];
-        readonly ended: readonly OrderRecord[];
-      }
-    | undefined;
-}
 
 /** The dialog with what a key did. */
 export interface ChangesOfKey {
@@ -266,6 +279,7 @@ export function initialState(view: View): State {
     current: undefined,
     changed: new Set(),
     selecting: undefined,
+    scans: { lines: [], filter: undefined, isReading: false, problem: undefined },
     bulk: undefined,
     dialog: undefined,
     toast: undefined,

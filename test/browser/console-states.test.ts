@@ -413,3 +413,31 @@ test('the first order of an empty store appears by itself', async (t) => {
   await place(service.store, pending(1n));
   await row(page, 1).waitFor();
 });
+
+test('a change of more than 1,000 orders is confirmed by their number', async (t) => {
+  const service = await startService(t);
+  for (let from = 1; from <= 1_001; from += 143) {
+    const ids = Array.from({ length: 143 }, (_, index) => BigInt(from + index));
+    await place(service.store, ...ids.map((id) => pending(id)));
+  }
+  const { page, problems } = await signedIn(t, browser, service);
+  await row(page, 1001).waitFor();
+  await page.getByLabel('Select all pending orders on this page').check();
+  await page.getByRole('button', { name: 'Select all 1,001 that match' }).click();
+  await page.getByRole('button', { name: 'Print slips' }).click();
+  await page.getByText('Choose up to 1,000 orders to print').waitFor();
+  await row(page, 1001).getByRole('checkbox').uncheck();
+  await page.getByRole('button', { name: 'Cancel 1,000…' }).click();
+  assert.ok(await page.getByRole('button', { name: 'Cancel 1,000 orders' }).isEnabled());
+  await page.getByRole('button', { name: 'Keep orders' }).click();
+  await row(page, 1001).getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Cancel 1,001…' }).click();
+  const confirm = page.getByRole('button', { name: 'Cancel 1,001 orders' });
+  assert.ok(await confirm.isDisabled());
+  await page.getByLabel('Type 1,001 to confirm').fill('1000');
+  assert.ok(await confirm.isDisabled());
+  await page.getByLabel('Type 1,001 to confirm').fill('1,001');
+  await confirm.click();
+  await page.getByText('1,001 cancelled').waitFor();
+  assert.deepEqual(problems, []);
+});

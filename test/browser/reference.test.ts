@@ -27,7 +27,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
     const service = await startService(t);
     const { page, problems } = await opened(browser, urlOf(service), { colorScheme });
     assert.deepEqual(await accessibilityFindings(page), []);
-    assert.equal(await page.locator('article').count(), 25);
+    assert.equal(await page.locator('article').count(), 26);
     assert.deepEqual(problems, []);
     await page.close();
   });
@@ -246,7 +246,7 @@ test('samples in JavaScript are whole programs, and name no order', async (t) =>
   const { page } = await opened(browser, urlOf(service));
   const samples = await page.locator('.panel.JavaScript').allTextContents();
   await page.close();
-  assert.equal(samples.length, 25);
+  assert.equal(samples.length, 26);
   const folder = temporaryFolder(t);
   for (const [index, sample] of samples.entries()) {
     writeFileSync(join(folder, `${index}.mts`), sample);
@@ -333,7 +333,7 @@ test('samples in Python are valid and name no order, and axe has no findings wit
   const service = await startService(t);
   const { page } = await opened(browser, urlOf(service));
   const samples = await page.locator('.panel.Python').allTextContents();
-  assert.equal(samples.length, 25);
+  assert.equal(samples.length, 26);
   for (const sample of samples) {
     assert.doesNotMatch(sample, /"id": ?\d/);
     const checked = spawnSync('python3', ['-c', 'import ast, sys; ast.parse(sys.stdin.read())'], {

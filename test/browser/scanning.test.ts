@@ -4,28 +4,13 @@ import type { Browser, Page } from 'playwright-core';
 import { pending, place, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
 import { row, signedIn, typeKey } from './console-page.ts';
+import { scan } from './scanner.ts';
 
 let browser: Browser;
 before(async () => {
   browser = await startBrowser();
 });
 after(() => browser.close());
-
-/** A scanner types a code, a key each 10 ms, and ends it with Enter. The times are given, since those of a busy machine would be longer. */
-async function scan(page: Page, code: string): Promise<void> {
-  const session = await page.context().newCDPSession(page);
-  const begin = Date.now() / 1_000;
-  const sent = [...code, 'Enter'].flatMap((key, index) => {
-    const text = key === 'Enter' ? '\r' : key;
-    const [timestamp, windowsVirtualKeyCode] = [begin + index / 100, text.charCodeAt(0)];
-    const named = { key, text, timestamp, windowsVirtualKeyCode };
-    return (['keyDown', 'keyUp'] as const).map((type) =>
-      session.send('Input.dispatchKeyEvent', { type, ...named }),
-    );
-  });
-  await Promise.all(sent);
-  await session.detach();
-}
 
 /** Once the order is read, it can be cancelled. */
 const askToCancel = async (page: Page) => {

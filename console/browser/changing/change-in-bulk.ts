@@ -4,7 +4,7 @@ import { orderQuery } from '../list/address.ts';
 import { showOrder } from '../list/list-state.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
-import { type Action, type Bulk, type Result, WORDS } from '../state.ts';
+import { type Action, type Bulk, type Result, type SeveralToChange, WORDS } from '../state.ts';
 
 /** Orders per request. */
 const ORDERS_PER_REQUEST = 1_000;
@@ -56,11 +56,7 @@ export async function selectMatching(screen: Screen): Promise<void> {
 export async function changeSeveral(
   screen: Screen,
   session: Session,
-  {
-    action,
-    ids,
-    given,
-  }: { readonly action: Action; readonly ids: readonly bigint[]; readonly given: string },
+  { action, ids, given, trackingNumbers }: SeveralToChange,
 ): Promise<void> {
   const results = new Map<bigint, Result>();
   const show = (found: Partial<Bulk>) =>
@@ -69,6 +65,7 @@ export async function changeSeveral(
         action,
         ids,
         given,
+        trackingNumbers,
         results,
         isRunning: true,
         isStopping: false,
@@ -82,7 +79,7 @@ export async function changeSeveral(
     const isStopped = screen.state.bulk?.isStopping === true;
     const problem = isStopped
       ? 'It was not tried.'
-      : await changePart(screen, session, { action, part, given, results });
+      : await changePart(screen, session, { action, ids: part, given, trackingNumbers, results });
     if (session.ending.signal.aborted) return;
     for (const id of problem === undefined ? [] : part) {
       const kind = isStopped ? 'untried' : 'failed';
@@ -104,15 +101,11 @@ async function changePart(
   session: Session,
   {
     action,
-    part,
+    ids,
     given,
+    trackingNumbers,
     results,
-  }: {
-    readonly action: Action;
-    readonly part: readonly bigint[];
-    readonly given: string;
-    readonly results: Map<bigint, Result>;
-  },
+  }: SeveralToChange & { readonly results: Map<bigint, Result> },
 ): Promise<string | undefined> {
   const { client, ending } = session;
   const options = { signal: ending.signal };
@@ -120,10 +113,13 @@ async function changePart(
   try {
     const found = await (action === 'cancel'
       ? client.cancelOrders(
-          part.map((id) => ({ id, reason })),
+          ids.map((id) => ({ id, reason })),
           options,
         )
-      : client.shipOrders(part, options));
+      : client.shipOrders(
+          ids.map((id) => ({ id, trackingNumber: trackingNumbers.get(id) })),
+          options,
+        ));
     for (const each of found) results.set(each.id, resultOf(each, action));
     screen.change((state) => {
       for (const { order } of found) if (order !== undefined) showOrder(state, order);

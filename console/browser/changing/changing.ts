@@ -10,9 +10,9 @@ import { readDetails } from '../details.ts';
 import { clockTime, codeInWords, inWords, sentence } from '../format.ts';
 import { showOrder } from '../list/list-state.ts';
 import type { Screen } from '../screen.ts';
-import { namedOrders } from '../search/search.ts';
+import { ordersNamed } from '../search/search.ts';
 import type { Session } from '../sign-in.ts';
-import { type Action, type Failure, WORDS } from '../state.ts';
+import { type Action, type Failure, type SeveralToChange, WORDS } from '../state.ts';
 import { changeSeveral, outcomeOf } from './change-in-bulk.ts';
 
 /** A change of more orders than this is confirmed by typing their number. */
@@ -67,7 +67,7 @@ export class Changing {
     if (dialog?.kind === 'several') {
       if (!isConfirmed(dialog.ids, dialog.typed)) return;
       this.#screen.change((state) => (state.dialog = undefined));
-      await this.changeSeveral(dialog.action, dialog.ids, dialog.given);
+      await this.changeSeveral(dialog);
     }
     if (dialog?.kind !== 'one' || session === undefined || dialog.isActing) return;
     const asked = { ...dialog, isActing: true, failure: undefined };
@@ -87,10 +87,10 @@ export class Changing {
   }
 
   /** Changes several orders, with the progress in the bar, which has the focus. */
-  async changeSeveral(action: Action, ids: readonly bigint[], given: string): Promise<void> {
+  async changeSeveral(asked: SeveralToChange): Promise<void> {
     const { session } = this.#screen.state;
     if (session === undefined) return;
-    const changing = changeSeveral(this.#screen, session, { action, ids, given });
+    const changing = changeSeveral(this.#screen, session, asked);
     await this.#screen.focus('.bulk');
     await changing;
     await this.#afterwards();
@@ -101,7 +101,7 @@ export class Changing {
     if (bulk === undefined || bulk.isRunning) return;
     const { failed, untried } = outcomeOf(bulk);
     const ids = [...failed, ...untried].map(({ id }) => id);
-    await this.changeSeveral(bulk.action, ids, bulk.given);
+    await this.changeSeveral({ ...bulk, ids });
   }
 }
 
@@ -114,7 +114,8 @@ async function mistakenNumber(
   { action, given }: Asked,
 ): Promise<Failure | undefined> {
   if (action !== 'ship' || given.trim() === '' || !session.may.read) return undefined;
-  const [order] = await namedOrders(session, given).catch(() => []);
+  const found = await ordersNamed(session, [given]).catch(() => undefined);
+  const [order] = found?.get(given) ?? [];
   if (order === undefined) return undefined;
   const what = given.trim() === String(order.id) ? 'id' : 'reference';
   return {

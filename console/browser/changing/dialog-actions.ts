@@ -1,16 +1,15 @@
+import type { OrderRecord } from '@store-orders/client';
 import type { Actions } from '../actions.ts';
 import { isOverdue } from '../format.ts';
-import { maySelect } from '../list/list-state.ts';
-import { selectPasted } from '../list/pasted-list.ts';
 import type { Placing } from '../placing/placing.ts';
+import { type JudgedScan, readyIn } from '../scanning/scans.ts';
 import type { Screen } from '../screen.ts';
-import type { Dialog } from '../state.ts';
+import type { Action, Dialog } from '../state.ts';
 import type { Changing } from './changing.ts';
 
 type DialogActions = Pick<
   Actions,
-  | ('act' | 'actOnSelected' | 'setGiven' | 'setTyped' | 'setAgain' | 'confirm')
-  | ('openPasted' | 'paste' | 'editPasted' | 'setAreReferences' | 'selectPasted')
+  | ('act' | 'actOnSelected' | 'actOnScanned' | 'setGiven' | 'setTyped' | 'setAgain' | 'confirm')
   | ('openForm' | 'editDraft' | 'placeOrder' | 'startAnother' | 'showDialog' | 'closeDialog')
 >;
 
@@ -20,11 +19,20 @@ export function dialogActions(
   { changing, placing }: { readonly changing: Changing; readonly placing: Placing },
 ): DialogActions {
   const open = (dialog: Dialog) => screen.change((state) => (state.dialog = dialog));
-  const openPasted = (text: string) =>
-    open({
-      ...{ kind: 'pasted', text, areReferences: false },
-      ...{ looking: undefined, problem: undefined, outcome: undefined },
-    });
+  const askSeveral = (
+    action: Action,
+    orders: readonly OrderRecord[],
+    scans: readonly JudgedScan[] = [],
+  ) => {
+    const ids = orders.map(({ id }) => id);
+    const overdue = orders.filter(isOverdue).length;
+    const trackingNumbers = new Map(
+      scans.flatMap(({ order, scan: { trackingNumber } }) =>
+        order === undefined || trackingNumber === undefined ? [] : [[order.id, trackingNumber]],
+      ),
+    );
+    open({ kind: 'several', action, ids, overdue, trackingNumbers, typed: '', given: '' });
+  };
   /** Changes the fields of the open dialog, if it is of this kind. */
   const edit = <Kind extends Dialog['kind']>(
     kind: Kind,
@@ -35,11 +43,14 @@ export function dialogActions(
     });
   return {
     act: (action) => () => changing.ask(action),
-    actOnSelected: (action) => () => {
-      const { selected } = screen.state;
-      const ids = [...selected.keys()];
-      const overdue = [...selected.values()].filter(isOverdue).length;
-      open({ kind: 'several', action, ids, overdue, typed: '', given: '' });
+    actOnSelected: (action) => () => askSeveral(action, [...screen.state.selected.values()]),
+    actOnScanned: (action) => () => {
+      const ready = readyIn(screen.state.scans);
+      askSeveral(
+        action,
+        ready.map(({ order }) => order!),
+        ready,
+      );
     },
     setGiven: ({ target }) => {
       edit('one', { given: textIn(target) });
@@ -50,19 +61,6 @@ export function dialogActions(
     confirm: (event) => {
       event.preventDefault();
       void changing.confirm();
-    },
-    openPasted: () => openPasted(''),
-    paste: (event) => {
-      const text = (event as ClipboardEvent).clipboardData?.getData('text/plain').trim() ?? '';
-      if (!text.includes('\n') || !maySelect(screen.state)) return;
-      event.preventDefault();
-      openPasted(text);
-    },
-    editPasted: ({ target }) => edit('pasted', { text: textIn(target) }),
-    setAreReferences: ({ target }) => edit('pasted', { areReferences: isChecked(target) }),
-    selectPasted: (event) => {
-      event.preventDefault();
-      void selectPasted(screen);
     },
     openForm: () => placing.open(),
     editDraft: ({ target }) =>
@@ -77,13 +75,11 @@ export function dialogActions(
       event.preventDefault();
       const { dialog } = screen.state;
       if ((dialog?.kind === 'one' || dialog?.kind === 'place') && dialog.isActing) return;
-      if (dialog?.kind === 'pasted') dialog.looking?.ending.abort();
       screen.change((state) => (state.dialog = undefined));
     },
   };
 }
 
-const textIn = (target: EventTarget | null): string =>
-  (target as HTMLInputElement | HTMLTextAreaElement).value;
+const textIn = (target: EventTarget | null): string => (target as HTMLInputElement).value;
 
 const isChecked = (target: EventTarget | null): boolean => (target as HTMLInputElement).checked;

@@ -4,7 +4,6 @@ import { changesOfKeyDialog } from '../activity/changes-of-key.ts';
 import { failureNotice, summaryOf } from '../details.ts';
 import { count, orders, REASONS } from '../format.ts';
 import { icon } from '../icons.ts';
-import { pastedListDialog } from '../list/pasted-list.ts';
 import { placeDialog } from '../placing/placing.ts';
 import { type Bulk, type Dialog, type State, WORDS } from '../state.ts';
 import { outcomeOf } from './change-in-bulk.ts';
@@ -18,7 +17,6 @@ export function dialogView(state: State, dialog: Dialog, actions: Actions) {
   if (dialog.kind === 'one') return askOne(state, dialog, actions);
   if (dialog.kind === 'place') return placeDialog(dialog, actions);
   if (dialog.kind === 'several') return askSeveral(dialog, actions);
-  if (dialog.kind === 'pasted') return pastedListDialog(dialog, actions);
   if (dialog.kind === 'of-key') return changesOfKeyDialog(state, dialog, actions);
   if (dialog.kind === 'results') return resultsDialog(state, dialog, actions);
   return keysDialog(state, actions);
@@ -71,7 +69,7 @@ function askOne({ session }: State, dialog: Dialog & { readonly kind: 'one' }, a
 }
 
 function askSeveral(
-  { action, ids, overdue, given, typed }: Dialog & { readonly kind: 'several' },
+  { action, ids, overdue, given, typed, trackingNumbers }: Dialog & { readonly kind: 'several' },
   actions: Actions,
 ) {
   const { verb, keep } = WORDS[action];
@@ -84,6 +82,7 @@ function askSeveral(
     <div class="inner"><h2 id="ask">${verb} ${many}?</h2>
       <p id="consequence">${CONSEQUENCES[action][1]} An order that has changed its status meanwhile stays as it is.</p>
       ${overdue === 0 ? nothing : html`<p><span class="late">${count(overdue)} of them ${overdue === 1 ? 'is' : 'are'} overdue.</span></p>`}
+      ${action === 'cancel' || trackingNumbers.size === 0 ? nothing : html`<p>${count(trackingNumbers.size)} of them with a tracking number.</p>`}
       <div class="ids" tabindex="0" role="group" aria-label="Ids of the orders" .style=${`--digits:${digits}ch`}>${listed.map((id) => html`<span>${id}</span> `)}${ids.length > MAX_LISTED ? html`<span class="rest">and ${orders(ids.length - MAX_LISTED)} more</span>` : nothing}</div>
       <button type="button" class="quiet" @click=${actions.copy(ids.join('\n'), 'Ids')}>${icon('copy')}Copy ids</button>
       ${action === 'cancel' ? reasonField(given, actions) : nothing}
@@ -125,7 +124,7 @@ const KEYS: readonly (readonly [string, ...string[]])[] = [
   ['Place an order', 'n'],
   ['Copy the id', 'y'],
   ['Export CSV', 'e'],
-  ['Orders, activity', 'g o', 'g a'],
+  ['Orders, activity, scan', 'g o', 'g a', 'g s'],
   ['Close, clear the selection', 'Esc'],
 ];
 

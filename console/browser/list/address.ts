@@ -9,7 +9,7 @@ import { COLUMNS, type Column } from '../preferences.ts';
 import { boundsOf, PRESETS_OF, type Range, rangeIn } from './range.ts';
 
 export const STATUSES = ['pending', 'shipped', 'cancelled'] as const;
-export const PAGES = ['orders', 'activity', 'webhooks'] as const;
+export const PAGES = ['orders', 'scan', 'activity', 'webhooks'] as const;
 /** Numbers of days that the activity can show, today included. */
 export const DAY_COUNTS = [14, 30, 90] as const;
 
@@ -223,20 +223,6 @@ export function parseWrittenId(text: string): bigint | undefined {
 /** Whether an id is written as that of a pet: pet 5. */
 export const isWrittenPet = (text: string): boolean =>
   WRITTEN_ID.exec(text.trim())?.[1]?.toLowerCase() === 'pet';
-
-/** Returns the different entries of a list of ids or references: its lines and cells; of a single line, what commas or blanks separate, unless ids may have
- * commas in them: 1,000,2,000 is one entry, which is not found.
- */
-export function entriesIn(text: string): string[] {
-  // 1,000 is one id.
-  if (parseWrittenId(text) !== undefined) return [text.trim()];
-  const split = [/[\r\n\t]+/, /[,;]/, /\s+/]
-    .map((separator) => text.split(separator).map((each) => each.trim()))
-    .map((entries) => entries.filter((each) => each !== ''));
-  const isWritten = (entries: readonly string[]) => !entries.some((each) => /^0\d/.test(each));
-  const found = split.find((entries) => entries.length > 1 && isWritten(entries));
-  return [...new Set(found ?? split[0])];
-}
 
 /** Returns the number of orders with one of these statuses; of all orders without a status. */
 export function totalOf(

@@ -15,19 +15,20 @@ import {
   viewOf,
   withoutFilters,
 } from './address.ts';
-import { isEmptyStore, maySelect } from './list-state.ts';
+import { isEmptyStore } from './list-state.ts';
 import { dayStart, daysOf, PRESET_NAMES, PRESETS_OF, type Range, type RangeName } from './range.ts';
 
 /** The heading of the list, with its filters. */
 export function filterBar(state: State, actions: Actions) {
   const { view, store } = state;
   const whole = store && totalOf(store.counts);
+  const scan = { ...view, page: 'scan', order: undefined } as const;
   return html`<div class="head">
     <div class="head-row">
       <h1 tabindex="-1">Orders</h1>
       ${segments(state, actions)}
       <p class="whole">${isFiltered(view) && whole !== undefined ? `of ${count(whole)} in the whole store` : nothing}</p>
-      <div class="tools">${state.session!.may.place ? html`<button type="button" class="primary wide-only" @click=${actions.openForm}>${icon('plus')}Place order</button>` : nothing}${isEmptyStore(state) ? nothing : html`${viewMenu(state, actions)} ${exportButton(state, actions)}`}</div>
+      <div class="tools">${state.session!.may.place ? html`<button type="button" class="primary wide-only" @click=${actions.openForm}>${icon('plus')}Place order</button>` : nothing}${isEmptyStore(state) ? nothing : html`<a class="button scan" href=${searchOf(scan)} @click=${actions.follow(scan)}>${icon('scan')}Scan</a>${viewMenu(state, actions)} ${exportButton(state, actions)}`}</div>
     </div>
     ${isEmptyStore(state) ? nothing : filters(state, actions)}
   </div>`;
@@ -38,7 +39,6 @@ function filters(state: State, actions: Actions) {
   const cleared = { ...withoutFilters(view), statuses: view.statuses };
   return html`<div class="filters" role="group" aria-label="Filters">
       ${petChip(state, actions)} ${rangeChip('ships', state, actions)} ${rangeChip('placed', state, actions)} ${rangeChip('changed', state, actions)} ${referenceChip(state, actions)} ${statusChip(state, actions)} ${viewsChip(state, actions)}
-      ${maySelect(state) ? html`<span class="chip"><button type="button" @click=${actions.openPasted}>${icon('list')}Select a list</button></span>` : nothing}
       ${isFiltered(view) ? html`<a class="link clear-all" href=${searchOf(cleared)} @click=${actions.follow(cleared)}>Clear all</a>` : nothing}
       <p class="match" role="status">${matching(state)}</p>
     </div>`;

@@ -21,8 +21,17 @@ export function selectable({ orders, selected }: State) {
   return { pending, isAll: pending.length > 0 && pending.every(({ id }) => selected.has(id)) };
 }
 
-/** Shows the new state of an order, if the list shows an earlier one. */
+/** Shows the new state of an order, if the list, or the list of what was scanned, shows an earlier one. */
 export function showOrder(state: State, order: OrderRecord): void {
+  const isEarlier = ({ id, revision }: OrderRecord) => id === order.id && revision < order.revision;
+  const { lines } = state.scans;
+  if (lines.some(({ orders }) => orders?.some(isEarlier))) {
+    const updated = lines.map((scan) => ({
+      ...scan,
+      orders: scan.orders?.map((each) => (isEarlier(each) ? order : each)),
+    }));
+    state.scans = { ...state.scans, lines: updated };
+  }
   const index = state.orders.findIndex(({ id }) => id === order.id);
   const shown = state.orders[index];
   // A page can have been read after this change.
@@ -36,13 +45,14 @@ export function applyChanges(state: State, changes: readonly Change[]): void {
   for (const { order } of changes) {
     if (order.status !== 'pending') endedMeanwhile(state, order.id);
   }
+  // Also what was scanned, which no page has.
+  for (const { order } of changes) showOrder(state, order);
   if (state.isLoading) {
     state.waiting.push(...changes);
     return;
   }
   const shown = new Set(state.orders.map(({ id }) => id));
   for (const { order } of changes) {
-    if (shown.has(order.id)) showOrder(state, order);
     const isNewer = !shown.has(order.id) && isShown(order, state.view) && isWithin(state, order);
     if (isNewer) state.newer.add(order.id);
     else state.newer.delete(order.id);
@@ -50,10 +60,9 @@ export function applyChanges(state: State, changes: readonly Change[]): void {
 }
 
 /** An order that is selected, or about to be, is no longer pending. */
-function endedMeanwhile({ selected, selecting, dialog }: State, id: bigint): void {
+function endedMeanwhile({ selected, selecting }: State, id: bigint): void {
   selected.delete(id);
   selecting?.ended.add(id);
-  if (dialog?.kind === 'pasted') dialog.looking?.ended.add(id);
 }
 
 /** Whether an order belongs to the pages that are shown, not to a later one. */

@@ -15,7 +15,7 @@ import {
 } from '../format.ts';
 import { icon } from '../icons.ts';
 import { hiddenIn, type State } from '../state.ts';
-import { isShown, moreIn, type Sorting, searchOf, totalOf, withoutFilters } from './address.ts';
+import { moreIn, type Sorting, searchOf, totalOf, withoutFilters } from './address.ts';
 import { rangeName, STATUS_NAMES } from './filters-view.ts';
 import { isEmptyList, isEmptyStore, maySelect, selectable } from './list-state.ts';
 
@@ -70,20 +70,13 @@ function selectAllBanner(state: State, actions: Actions) {
   }
   if (!isAll || next === undefined || !isOffered) return nothing;
   const matching = counts?.counts.pending;
-  // Orders of a pasted list need not match.
-  const matchingSelected = [...selected.values()].filter((order) => isShown(order, view)).length;
-  const others = selected.size - matchingSelected;
-  const too =
-    others === 0
-      ? ''
-      : ` ${ordersText(others)} that ${others === 1 ? 'does' : 'do'} not match ${others === 1 ? 'is' : 'are'} selected, too.`;
-  const isEvery = counts?.exact === true && matchingSelected >= counts.counts.pending;
+  const isEvery = counts?.exact === true && selected.size >= counts.counts.pending;
   const many = (value: number, where: string) =>
     `All ${ordersText(value).replace('order', 'pending order')} ${where} are selected.`;
   if (isEvery)
-    return html`<p class="select-all"><span>${many(matchingSelected, 'that match')}${too}</span></p>`;
-  const isMore = matchingSelected > pending.length;
-  return html`<p class="select-all"><span>${isMore ? `${ordersText(selected.size)} are selected.` : many(pending.length, 'on this page')}${isMore ? nothing : too}</span>
+    return html`<p class="select-all"><span>${many(selected.size, 'that match')}</span></p>`;
+  const isMore = selected.size > pending.length;
+  return html`<p class="select-all"><span>${isMore ? `${ordersText(selected.size)} are selected.` : many(pending.length, 'on this page')}</span>
     ${
       matching === undefined || isMore
         ? nothing

@@ -9,7 +9,7 @@ import { applyFilter, readPresetCounts, readRangeCount } from './filters.ts';
 type ViewActions = Pick<
   Actions,
   | ('filter' | 'preview' | 'openRange' | 'toggleStatus' | 'keepView' | 'forgetView')
-  | ('toggleColumn' | 'setCompact' | 'setShortcuts')
+  | ('toggleColumn' | 'setCompact' | 'setShortcuts' | 'setSound')
 >;
 
 /** What a user does to choose what the list shows. @param go goes to a view */
@@ -83,6 +83,7 @@ export function viewActions(screen: Screen, go: (view: View) => void): ViewActio
     setCompact: (isCompact) => () => prefer({ isCompact }),
     setShortcuts: (event) =>
       prefer({ hasShortcuts: (event.currentTarget as HTMLInputElement).checked }),
+    setSound: (event) => prefer({ hasSound: (event.currentTarget as HTMLInputElement).checked }),
   };
 }
 

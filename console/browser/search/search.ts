@@ -1,6 +1,5 @@
 import { InvalidRequestError, type OrderRecord } from '@store-orders/client';
 import { parseWrittenId } from '../list/address.ts';
-import { readOrders } from '../list/matching-orders.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
 import type { Found } from '../state.ts';
@@ -16,34 +15,69 @@ export const MAX_HITS = 5;
 export const namedBy = ({ byId, exact }: Omit<Found, 'text'>): readonly OrderRecord[] =>
   byId === undefined ? exact : [byId, ...exact.filter(({ id }) => id !== byId.id)];
 
-/** @throws errors of the client library; a TimeoutError after LIMIT_MS */
-async function lookUp({ client, ending }: Session, text: string): Promise<Found> {
-  const signal = AbortSignal.any([ending.signal, AbortSignal.timeout(LIMIT_MS)]);
-  const ordersWith = async (filter: { reference: string } | { referencePrefix: string }) => {
-    try {
-      return (await client.listOrders({ ...filter, limit: MAX_HITS + 1 }, { signal })).orders;
-    } catch (error) {
-      // No reference can be such a text.
-      if (error instanceof InvalidRequestError) return [];
-      throw error;
-    }
-  };
-  const id = parseWrittenId(text);
-  const trimmed = text.trim();
-  const [[byId], exact, spaced, beginning] = await Promise.all([
-    readOrders(client, id === undefined ? [] : [id], signal),
-    ordersWith({ reference: trimmed }),
-    // Blanks are often pasted along, but can be part of a reference.
-    text === trimmed ? [] : ordersWith({ reference: text }),
-    ordersWith({ referencePrefix: trimmed }),
-  ]);
-  const others = beginning.filter(({ reference }) => ![text, trimmed].includes(reference!));
-  return { text, byId, exact: [...spaced, ...exact], beginning: others };
+/** What no reference has in it, and how long it is at most. */
+const NO_REFERENCE = /[\p{Cc}]/u;
+const MAX_REFERENCE = 255;
+
+/**
+ * Returns the orders that texts name as a whole, by their ids or references, the order with the id first.
+ * @throws errors of the client library
+ */
+export async function ordersNamed(
+  { client, ending }: Session,
+  texts: readonly string[],
+  { signal }: { readonly signal?: AbortSignal } = {},
+): Promise<Map<string, readonly OrderRecord[]>> {
+  const ids = texts.flatMap((text) => parseWrittenId(text) ?? []);
+  // Blanks are often pasted along, but can be part of a reference.
+  const references = texts
+    .flatMap((text) => [text, text.trim()])
+    .filter((text) => text !== '' && [...text].length <= MAX_REFERENCE && !NO_REFERENCE.test(text));
+  const asked = { ids: [...new Set(ids)], references: [...new Set(references)] };
+  const orders = await client.findOrders(asked, { signal: signal ?? ending.signal });
+  const byId = new Map(orders.map((order) => [order.id, order]));
+  const byReference = Map.groupBy(orders, ({ reference }) => reference);
+  return new Map(
+    texts.map((text) => {
+      const id = parseWrittenId(text);
+      const ofId = id === undefined ? undefined : byId.get(id);
+      const exact = [...new Set([text, text.trim()])].flatMap(
+        (each) => byReference.get(each) ?? [],
+      );
+      return [text, [...new Set([...(ofId === undefined ? [] : [ofId]), ...exact])]];
+    }),
+  );
 }
 
-/** Returns the orders that a scanned or pasted text names as a whole: never by a part of a reference. @throws as lookUp */
-export async function namedOrders(session: Session, text: string): Promise<readonly OrderRecord[]> {
-  return namedBy(await lookUp(session, text));
+/** @throws errors of the client library; a TimeoutError after LIMIT_MS */
+async function lookUp(session: Session, text: string): Promise<Found> {
+  const signal = AbortSignal.any([session.ending.signal, AbortSignal.timeout(LIMIT_MS)]);
+  const trimmed = text.trim();
+  const [named, beginning] = await Promise.all([
+    ordersNamed(session, [text], { signal }),
+    beginningWith(session, trimmed, signal),
+  ]);
+  const orders = named.get(text)!;
+  const id = parseWrittenId(text);
+  const byId = orders.find((order) => order.id === id);
+  const others = beginning.filter(({ reference }) => ![text, trimmed].includes(reference!));
+  const exact = orders.filter(({ reference }) => [text, trimmed].includes(reference ?? ''));
+  return { text, byId, exact, beginning: others };
+}
+
+async function beginningWith(
+  { client }: Session,
+  text: string,
+  signal: AbortSignal,
+): Promise<readonly OrderRecord[]> {
+  try {
+    const query = { referencePrefix: text, limit: MAX_HITS + 1 };
+    return (await client.listOrders(query, { signal })).orders;
+  } catch (error) {
+    // No reference can be such a text.
+    if (error instanceof InvalidRequestError) return [];
+    throw error;
+  }
 }
 
 /** The search box: looks up what is typed or scanned. */
@@ -91,6 +125,6 @@ export class Search {
 export async function writtenReference({ state }: Screen, text: string): Promise<string> {
   const trimmed = text.trim();
   if (trimmed === text || state.session === undefined) return trimmed;
-  const found = await namedOrders(state.session, text).catch(() => []);
-  return found.some(({ reference }) => reference === text) ? text : trimmed;
+  const found = await ordersNamed(state.session, [text]).catch(() => undefined);
+  return found?.get(text)?.some(({ reference }) => reference === text) ? text : trimmed;
 }

@@ -161,7 +161,7 @@ export const CONSOLE_FAULTS: readonly SmallFault[] = [
     file: 'console/browser/changing/changing.ts',
     text: 'MAX_UNASKED = 1_000',
     fault: 'MAX_UNASKED = 999',
-    tests: ['browser/pasted-list'],
+    tests: ['browser/console-states'],
   },
   {
     name: 'file-with-updated-at',

@@ -1,0 +1,174 @@
+import { html, nothing } from 'lit-html';
+import { repeat } from 'lit-html/directives/repeat.js';
+import type { Actions } from '../actions.ts';
+import { ago, count, shipHint } from '../format.ts';
+import { type IconName, icon } from '../icons.ts';
+import { searchOf, withoutFilters } from '../list/address.ts';
+import { pill } from '../list/list-view.ts';
+import type { Scans, State } from '../state.ts';
+import { type JudgedScan, judged, MAX_SCANS, type ScanResult } from './scans.ts';
+
+/** The outcome of a scan: its class, its icon, and its words. */
+const RESULTS: Readonly<Record<ScanResult, readonly [string, IconName, string]>> = {
+  waiting: ['', 'clock', 'Waiting'],
+  ready: ['ok', 'check', 'Ready'],
+  done: ['', 'done', 'Done before'],
+  missing: ['bad', 'warning', 'Not found'],
+  several: ['warn', 'warning', 'Two orders'],
+  mistaken: ['warn', 'warning', 'Not a tracking number'],
+  repeated: ['warn', 'warning', 'Tracking number is there twice'],
+};
+
+/** The results of which the list shows only those, by the filter. */
+const SHOWN: Readonly<Record<NonNullable<Scans['filter']>, readonly ScanResult[]>> = {
+  ready: ['ready'],
+  done: ['done'],
+  open: ['waiting', 'missing', 'several', 'mistaken', 'repeated'],
+};
+
+/** The page for scanning many codes, or for a pasted list. */
+export function scanPage(state: State, actions: Actions) {
+  const { scans, view, preferences } = state;
+  const all = judged(scans.lines);
+  const back = { ...view, page: 'orders', order: undefined } as const;
+  const isEmpty = all.length === 0;
+  return html`<div class="head-row">
+      <a class="icon-only button quiet" href=${searchOf(back)} aria-label="Back to the orders" @click=${actions.follow(back)}>${icon('left')}</a>
+      <h1 tabindex="-1">${isEmpty ? 'Ready to scan' : html`Scanned <span class="number">${count(all.length)}</span>`}</h1>
+      <div class="tools">
+        <label class="sound"><input type="checkbox" .checked=${preferences.hasSound} @change=${actions.setSound} />${icon('sound')}Sound</label>
+        ${isEmpty ? nothing : html`<button type="button" class="quiet" @click=${actions.clearScans}>Clear</button>`}
+      </div>
+    </div>
+    <div class="scans">
+      <div class="side">
+        ${isEmpty ? WAITING : last(all[0]!)} ${isEmpty ? nothing : tally(all, scans.filter, actions)}
+        ${scans.problem === undefined ? nothing : html`<p class="notice" role="alert">${icon('warning')}<span>${scans.problem}</span></p>`}
+        ${pasteForm(scans, actions)}
+      </div>
+      ${isEmpty ? EMPTY : list(state, all, actions)}
+    </div>
+    <footer class="hints"><div aria-hidden="true"><span><kbd>Esc</kbd> back to the orders, the list is kept</span> <span><kbd>Ctrl</kbd><kbd>Z</kbd> take back the last scan</span></div><p>Kept in this browser until you clear it</p></footer>`;
+}
+
+const WAITING = html`<section class="last idle"><h2>Waiting for the first code</h2><p>Scan a slip, a pick list or a label of the shop. No field needs the cursor.</p></section>`;
+
+const EMPTY = html`<div class="empty">${icon('scan')}<h2>Nothing scanned yet</h2><p>Each code becomes a line here: what it is, and whether it can ship. Nothing ships until you press Ship.</p></div>`;
+
+function outcome({ result, order }: JudgedScan) {
+  if (result === 'done') return pill(order!.status);
+  const [className, name, words] = RESULTS[result];
+  return html`<span class="result ${className}">${icon(name)}${words}</span>`;
+}
+
+/** The last scan, large enough to be read from two metres. */
+function last(judgedScan: JudgedScan) {
+  const { scan, order, result } = judgedScan;
+  const [className] = RESULTS[result];
+  return html`<section class="last ${className}" role="status" aria-label="Last scan">
+    <p class="what">${outcome(judgedScan)} <span class="hint">${ago(scan.at)}</span></p>
+    <p class="which"><bdi>${order?.id ?? scan.text}</bdi></p>
+    ${order?.reference === undefined ? nothing : html`<p class="name"><bdi>${order.reference}</bdi></p>`}
+    <p>${order === undefined ? whyNot(scan.text, result) : html`${contentsOf(order)} ${order.status === 'cancelled' ? nothing : html`· ${order.shipDate === undefined ? 'no ship date' : html`${order.status === 'shipped' ? 'shipped' : 'ships'} ${shipHint(order)}`}`}`}</p>
+  </section>`;
+}
+
+function contentsOf({ petId, quantity }: NonNullable<JudgedScan['order']>) {
+  const pet = petId === undefined ? 'no pet' : `pet ${petId}`;
+  return quantity === undefined ? pet : `${count(quantity)} × ${pet}`;
+}
+
+function whyNot(text: string, result: ScanResult): string {
+  if (result === 'waiting') return 'It is looked up when the store can be reached.';
+  if (result === 'several')
+    return 'An id and a reference, or a reference that several keys have used.';
+  return `No order has this id or reference.${/^#?0\d/.test(text) ? ' An id never begins with 0.' : ''}`;
+}
+
+/** How many there are of each, which choose what is listed. */
+function tally(all: readonly JudgedScan[], filter: Scans['filter'], actions: Actions) {
+  const many = (results: readonly ScanResult[]) =>
+    all.filter(({ result }) => results.includes(result)).length;
+  const button = (name: string, to: Scans['filter'], value: number, className = '') =>
+    html`<button type="button" aria-pressed=${filter === to} @click=${actions.filterScans(to)}><span>${name}</span> <b class="number ${className}">${count(value)}</b></button>`;
+  const open = many(SHOWN.open);
+  return html`<div class="tally" role="group" aria-label="What is listed">
+    ${button('Scanned', undefined, all.length)} ${button('Ready', 'ready', many(SHOWN.ready), 'ok')}
+    ${button('Done before', 'done', many(SHOWN.done))} ${button('To look at', 'open', open, open > 0 ? 'bad' : '')}
+  </div>`;
+}
+
+function pasteForm({ isReading }: Scans, actions: Actions) {
+  return html`<form class="paste" @submit=${actions.pasteScans}>
+    <label for="pasted">Or paste a list</label>
+    <textarea id="pasted" name="list" rows="4" spellcheck="false" autocomplete="off" dir="auto" ?readonly=${isReading} placeholder=${'998, WEB-2026-104321\nAMZ-302-7714509-2209\t3SXYZ0044817'}></textarea>
+    <p class="small">Ids and references, with blanks, commas or new lines between them, up to ${count(MAX_SCANS)}. A second column is taken for tracking numbers.</p>
+    <button aria-disabled=${isReading}>${icon('plus')}${isReading ? 'Looking up…' : 'Add to the list'}</button>
+  </form>`;
+}
+
+function list(state: State, all: readonly JudgedScan[], actions: Actions) {
+  const { session, scans } = state;
+  const { may } = session!;
+  const { filter } = scans;
+  const ready = all.filter(({ result }) => result === 'ready');
+  const many = count(ready.length);
+  const ids = ready.map(({ order }) => order!.id).toReversed();
+  const shown =
+    filter === undefined ? all : all.filter(({ result }) => SHOWN[filter].includes(result));
+  return html`<div class="scan-list">
+    ${
+      ready.length === 0
+        ? nothing
+        : html`<div class="buttons">
+        ${may.ship ? html`<button type="button" class="primary" @click=${actions.actOnScanned('ship')}>${icon('truck')}Ship ${many}…</button>` : nothing}
+        <button type="button" @click=${actions.printScanned('slips')}>Print ${many} ${ready.length === 1 ? 'slip' : 'slips'}</button>
+        <button type="button" class="wide-only" @click=${actions.printScanned('pick-list')}>Pick list</button>
+        <button type="button" class="wide-only" @click=${actions.copy(ids.join('\n'), 'Ids')}>${icon('copy')}Copy ids</button>
+        ${may.cancel ? html`<button type="button" class="danger-outline" @click=${actions.actOnScanned('cancel')}>Cancel ${many}…</button>` : nothing}
+      </div>`
+    }
+    <table class="scanned"><caption class="hidden">Scanned, the latest first</caption>
+      <thead><tr><th scope="col" class="number">No.</th><th scope="col">Result</th><th scope="col" class="number">Order</th><th scope="col">Reference</th><th scope="col">Contents</th><th scope="col">Ships</th><th scope="col">Tracking number</th><th scope="col"><span class="hidden">Remove</span></th></tr></thead>
+      <tbody>${repeat(
+        shown,
+        ({ scan }) => scan.number,
+        (each) => line(state, each, actions),
+      )}</tbody>
+    </table></div>`;
+}
+
+function line({ view }: State, each: JudgedScan, actions: Actions) {
+  const { scan, order, result } = each;
+  const { number, text, times, trackingNumber } = scan;
+  const repeated =
+    times === 1
+      ? nothing
+      : html` <span class="times" title="Scanned ${times} times">× ${times}</span>`;
+  const cells = () => {
+    if (order === undefined) {
+      return html`<td class="number"><bdi>${text}</bdi></td><td colspan="3" class="why">${whyNot(text, result)}${repeated} ${answers(each, actions, view)}</td>`;
+    }
+    const to = { ...view, order: order.id };
+    return html`<td class="number"><a href=${searchOf(to)} @click=${actions.follow(to)}>${order.id}</a></td>
+      <td><bdi>${order.reference ?? nothing}</bdi>${repeated}</td><td>${contentsOf(order)}</td><td>${shipHint(order)}</td>`;
+  };
+  return html`<tr class=${result}>
+    <td class="number">${number}</td><td>${outcome(each)}</td>${cells()}
+    <td><bdi>${trackingNumber ?? order?.trackingNumber ?? nothing}</bdi></td>
+    <td><button type="button" class="icon-only quiet" aria-label="Remove ${text}" @click=${actions.removeScan(number)}>${icon('cross')}</button></td>
+  </tr>`;
+}
+
+/** What can be done about a code that names no order, or several. */
+function answers({ scan, result }: JudgedScan, actions: Actions, view: State['view']) {
+  if (result === 'several') {
+    return scan.orders!.map(
+      ({ id }) =>
+        html`<button type="button" @click=${actions.chooseScan(scan.number, id)}>Order ${id}</button> `,
+    );
+  }
+  if (result !== 'missing') return nothing;
+  const to = { ...withoutFilters(view), page: 'orders', prefix: scan.text } as const;
+  return html`<a href=${searchOf(to)} @click=${actions.follow(to)}>Search in references</a>`;
+}

@@ -1,0 +1,303 @@
+import {
+  ConnectionError,
+  type OrderRecord,
+  ResponseError,
+  UnavailableError,
+} from '@store-orders/client';
+import { now } from '../clock.ts';
+import { count } from '../format.ts';
+import type { Screen } from '../screen.ts';
+import { ordersNamed } from '../search/search.ts';
+import type { Scan, Scans } from '../state.ts';
+import { entriesOf, linesIn, type PastedEntry, type PastedLine } from './pasted.ts';
+import { beep } from './sound.ts';
+
+/** Lines of the list. */
+export const MAX_SCANS = 2_000;
+/** How long to wait before codes are looked up again that could not be. */
+const AGAIN_MS = 3_000;
+/** The list in this browser, kept until it is cleared. */
+const STORED = 'store-orders-scanned';
+
+/** waiting: not looked up yet; several: more than one order; mistaken, repeated: the tracking number is an order's, or another line's. */
+export type ScanResult =
+  | 'waiting'
+  | 'ready'
+  | 'done'
+  | 'missing'
+  | 'several'
+  | 'mistaken'
+  | 'repeated';
+
+/** A line of the list, and what it means. */
+export interface JudgedScan {
+  readonly scan: Scan;
+  /** Undefined if there is none, or if it is not known which. */
+  readonly order: OrderRecord | undefined;
+  readonly result: ScanResult;
+}
+
+/** Of lines with the same tracking number, it belongs to the earliest. */
+export function judged(lines: readonly Scan[]): readonly JudgedScan[] {
+  const numbers = new Set<string>();
+  return lines
+    .toReversed()
+    .map((scan) => {
+      const { trackingNumber } = scan;
+      const isRepeated = trackingNumber !== undefined && numbers.has(trackingNumber);
+      if (trackingNumber !== undefined) numbers.add(trackingNumber);
+      return { scan, order: orderOf(scan), result: resultOf(scan, isRepeated) };
+    })
+    .toReversed();
+}
+
+/** The lines whose orders can ship, the earliest first. */
+export const readyIn = ({ lines }: Scans): readonly JudgedScan[] =>
+  judged(lines)
+    .filter(({ result }) => result === 'ready')
+    .toReversed();
+
+function orderOf({ orders, chosen }: Scan): OrderRecord | undefined {
+  if (chosen !== undefined) return orders?.find(({ id }) => id === chosen);
+  return orders?.length === 1 ? orders[0] : undefined;
+}
+
+function resultOf(scan: Scan, isRepeated: boolean): ScanResult {
+  const { orders, isMistaken } = scan;
+  if (orders === undefined) return 'waiting';
+  const order = orderOf(scan);
+  if (order === undefined) return orders.length === 0 ? 'missing' : 'several';
+  if (order.status !== 'pending') return 'done';
+  if (isRepeated) return 'repeated';
+  return isMistaken ? 'mistaken' : 'ready';
+}
+
+/** The codes that were scanned, or pasted, and the orders that they mean. */
+export class Scanning {
+  readonly #screen: Screen;
+  #isLooking = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(screen: Screen) {
+    this.#screen = screen;
+  }
+
+  /** Shows the list that is kept in this browser, if it is of this key, and looks up what it names. */
+  restore(): void {
+    const { session } = this.#screen.state;
+    if (session === undefined) return;
+    const lines = storedFor(session.key.id).map((each) => ({ ...each, orders: undefined }));
+    this.#change({ lines });
+    void this.#lookUp();
+  }
+
+  /** Takes a code, and looks it up. */
+  scan(text: string): void {
+    this.#add([{ text: text.trim(), trackingNumber: undefined }]);
+    void this.#lookUp(true);
+  }
+
+  /** Takes a pasted list, once it is known which texts of a line name orders. @returns whether it was taken */
+  async paste(text: string): Promise<boolean> {
+    const { session } = this.#screen.state;
+    const lines = linesIn(text);
+    if (session === undefined || lines.length === 0) return false;
+    this.#change({ isReading: true, problem: undefined });
+    try {
+      const found = await ordersNamed(session, textsOf(lines));
+      const isKnown = (each: string) => found.get(each)!.length > 0;
+      const entries = lines.flatMap((line) => entriesOf(line, isKnown));
+      const { length } = this.#screen.state.scans.lines;
+      if (length + entries.length > MAX_SCANS) {
+        const problem = `The list has room for ${count(MAX_SCANS - length)} more; this text has ${count(entries.length)}.`;
+        this.#change({ isReading: false, problem });
+        return false;
+      }
+      this.#add(entries);
+      this.#change({ isReading: false });
+    } catch (error) {
+      const problem = this.#screen.problemOf(session, error);
+      this.#change({ isReading: false, problem });
+      return false;
+    }
+    void this.#lookUp();
+    return true;
+  }
+
+  /** Chooses the order of a code that names several. */
+  choose(number: number, id: bigint): void {
+    this.#edit(number, (scan) => ({ ...scan, chosen: id }));
+  }
+
+  /** Removes a line. */
+  remove(number: number): void {
+    const { lines } = this.#screen.state.scans;
+    this.#change({ lines: lines.filter((each) => each.number !== number) });
+  }
+
+  /** Takes back the last scan. */
+  takeBack(): void {
+    const [last, ...others] = this.#screen.state.scans.lines;
+    if (last === undefined) return;
+    if (last.times === 1) this.#change({ lines: others });
+    else this.#edit(last.number, (scan) => ({ ...scan, times: scan.times - 1 }));
+  }
+
+  clear(): void {
+    this.#change({ lines: [], problem: undefined, filter: undefined });
+  }
+
+  /** Looks up now what waits, for example when the service can be reached again. */
+  tryAgain(): void {
+    void this.#lookUp();
+  }
+
+  #add(entries: readonly PastedEntry[]): void {
+    let { lines } = this.#screen.state.scans;
+    let number = lines.reduce((most, each) => Math.max(most, each.number), 0);
+    for (const { text, trackingNumber } of entries) {
+      const isSame = (each: Scan) => each.text === text && each.trackingNumber === trackingNumber;
+      const known = lines.find(isSame);
+      number += 1;
+      const times = (known?.times ?? 0) + 1;
+      const added = {
+        ...(known ?? NEW),
+        text,
+        trackingNumber,
+        number,
+        times,
+        at: now().toISOString(),
+      };
+      lines = [added, ...lines.filter((each) => !isSame(each))].slice(0, MAX_SCANS);
+    }
+    this.#change({ lines });
+  }
+
+  /** Looks up all codes that wait, together. @param isScan whether the result of the last one is to be heard */
+  async #lookUp(isScan = false): Promise<void> {
+    clearTimeout(this.#timer);
+    const { session, scans } = this.#screen.state;
+    const waiting = scans.lines.filter(({ orders }) => orders === undefined);
+    if (session === undefined || this.#isLooking) return;
+    if (waiting.length === 0) {
+      if (isScan) this.#sound();
+      return;
+    }
+    this.#isLooking = true;
+    try {
+      const numbers = waiting.flatMap(({ trackingNumber }) => trackingNumber ?? []);
+      const found = await ordersNamed(session, [...waiting.map(({ text }) => text), ...numbers]);
+      if (this.#screen.state.session !== session) return;
+      const { lines } = this.#screen.state.scans;
+      const known = lines.map((scan) =>
+        scan.orders === undefined ? withFound(scan, found) : scan,
+      );
+      this.#change({ lines: merged(known), problem: undefined });
+      if (isScan) this.#sound();
+    } catch (error) {
+      const problem = this.#screen.problemOf(session, error);
+      if (problem === undefined) return;
+      this.#change({ problem: isLater(error) ? undefined : problem });
+      this.#timer = setTimeout(() => void this.#lookUp(), AGAIN_MS);
+      return;
+    } finally {
+      this.#isLooking = false;
+    }
+    // Codes that were scanned meanwhile.
+    if (this.#screen.state.scans.lines.some(({ orders }) => orders === undefined)) {
+      await this.#lookUp(isScan);
+    }
+  }
+
+  #sound(): void {
+    const { scans, preferences } = this.#screen.state;
+    const [last] = judged(scans.lines);
+    if (last !== undefined && preferences.hasSound) beep(last.result === 'ready');
+  }
+
+  #edit(number: number, edit: (scan: Scan) => Scan): void {
+    const { lines } = this.#screen.state.scans;
+    this.#change({
+      lines: merged(lines.map((each) => (each.number === number ? edit(each) : each))),
+    });
+  }
+
+  #change(change: Partial<Scans>): void {
+    this.#screen.change((state) => {
+      state.scans = { ...state.scans, ...change };
+      if (change.lines === undefined || state.session === undefined) return;
+      const kept = change.lines.map(({ orders: _, isMistaken: __, ...each }) => ({
+        ...each,
+        chosen: each.chosen === undefined ? undefined : String(each.chosen),
+      }));
+      localStorage.setItem(STORED, JSON.stringify({ key: state.session.key.id, lines: kept }));
+    });
+  }
+}
+
+const NEW = { orders: undefined, chosen: undefined, isMistaken: false } as const;
+
+/** Whether a lookup is repeated without a word, since the code only waits. */
+const isLater = (error: unknown) =>
+  error instanceof ConnectionError ||
+  error instanceof UnavailableError ||
+  (error instanceof ResponseError && error.status >= 500);
+
+function withFound(scan: Scan, found: ReadonlyMap<string, readonly OrderRecord[]>): Scan {
+  const orders = found.get(scan.text);
+  const { trackingNumber } = scan;
+  if (orders === undefined) return scan;
+  const isMistaken = trackingNumber !== undefined && (found.get(trackingNumber)?.length ?? 0) > 0;
+  return { ...scan, orders, isMistaken };
+}
+
+/** What means the same order is one line, the latest one. A tracking number that two lines have is right for one of them only. */
+function merged(lines: readonly Scan[]): Scan[] {
+  const byOrder = new Map<bigint, Scan>();
+  const result: Scan[] = [];
+  for (const scan of lines) {
+    const order = orderOf(scan);
+    const first = order && byOrder.get(order.id);
+    if (order === undefined || first === undefined) {
+      if (order !== undefined) byOrder.set(order.id, scan);
+      result.push(scan);
+      continue;
+    }
+    const whole = {
+      ...first,
+      times: first.times + scan.times,
+      trackingNumber: first.trackingNumber ?? scan.trackingNumber,
+      isMistaken: first.isMistaken || scan.isMistaken,
+    };
+    byOrder.set(order!.id, whole);
+    result[result.indexOf(first)] = whole;
+  }
+  return result;
+}
+
+/** Returns the lines that are kept for a key. */
+function storedFor(key: string): Omit<Scan, 'orders'>[] {
+  try {
+    const stored = JSON.parse(localStorage.getItem(STORED) ?? '{}');
+    if (stored.key !== key || !Array.isArray(stored.lines)) return [];
+    return stored.lines.slice(0, MAX_SCANS).flatMap((each: Record<string, unknown>) =>
+      typeof each?.text === 'string' && typeof each.number === 'number'
+        ? [
+            {
+              ...{ text: each.text, number: each.number, isMistaken: false },
+              times: Number(each.times) || 1,
+              at: String(each.at),
+              trackingNumber:
+                typeof each.trackingNumber === 'string' ? each.trackingNumber : undefined,
+              chosen: typeof each.chosen === 'string' ? BigInt(each.chosen) : undefined,
+            },
+          ]
+        : [],
+    );
+  } catch {
+    // The stored text comes from another program.
+    return [];
+  }
+}
+
+const textsOf = (lines: readonly PastedLine[]) => lines.flatMap(({ ways }) => ways.flat());

@@ -1,0 +1,190 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { entriesOf, linesIn } from '../../console/browser/scanning/pasted.ts';
+import { pending, place, startService } from '../http/harness.ts';
+import { startBrowser } from './chromium.ts';
+import { live, row, signedIn, signOut } from './console-page.ts';
+import { accessibilityFindings } from './page.ts';
+import { scan } from './scanner.ts';
+
+let browser: Browser;
+before(async () => {
+  browser = await startBrowser();
+});
+after(() => browser.close());
+
+const lines = (page: Page) => page.locator('.scanned tbody tr');
+const textOf = async (page: Page) =>
+  (await lines(page).allInnerTexts()).map((text) => text.replaceAll(/\s+/g, ' ').trim());
+const last = (page: Page) => page.getByRole('status', { name: 'Last scan' });
+const tally = (page: Page, name: string) =>
+  page.getByRole('group', { name: 'What is listed' }).getByRole('button', { name });
+
+test('a pasted line is one text if that names an order, otherwise what commas or blanks separate', () => {
+  const entriesIn = (text: string, ...known: string[]) =>
+    linesIn(text).flatMap((line) => entriesOf(line, (each) => known.includes(each)));
+  const texts = (text: string, ...known: string[]) =>
+    entriesIn(text, ...known).map((each) => each.text);
+  assert.deepEqual(texts(' 1\r\n\n A, b \n1\n', 'A, b'), ['1', 'A, b', '1']);
+  assert.deepEqual(texts('1, 2;A b', 'A b', '2'), ['1', '2', 'A b']);
+  assert.deepEqual(texts('1 2  X-3', 'X-3'), ['1', '2', 'X-3']);
+  assert.deepEqual(texts('Fischer, phone', 'Fischer, phone'), ['Fischer, phone']);
+  assert.deepEqual(texts('nothing of this'), ['nothing of this']);
+  assert.deepEqual(texts('1,000'), ['1,000']);
+  // Not orders 1 and 2.
+  assert.deepEqual(texts('1,000,2,000', '1', '2'), ['1,000,2,000']);
+  assert.deepEqual(texts(' \n '), []);
+  assert.deepEqual(entriesIn('A b\t3SX 1\n7\t'), [
+    { text: 'A b', trackingNumber: '3SX 1' },
+    { text: '7', trackingNumber: undefined },
+  ]);
+});
+
+test('codes that are scanned become lines, whatever they mean, and are kept until they are cleared', async (t) => {
+  const service = await startService(t);
+  await place(
+    service.store,
+    { ...pending(1n), reference: 'WEB-1', shipDate: undefined },
+    { ...pending(2n), reference: '3' },
+    pending(3n),
+    pending(4n),
+  );
+  await service.store.apply([{ type: 'ship', id: 4n }]);
+  const { page, problems } = await signedIn(t, browser, service);
+  await row(page, 1).waitFor();
+  await live(page);
+  await page.getByRole('link', { name: 'Scan' }).click();
+  await page.getByRole('heading', { name: 'Ready to scan' }).waitFor();
+  assert.deepEqual(await accessibilityFindings(page), []);
+
+  // A wireless scanner is slow. No letter has another meaning here.
+  await scan(page, 'WEB-1', 120);
+  await last(page).getByText('Ready').waitFor();
+  for (const [code, words] of [
+    ['04', 'Not found'],
+    ['3', 'Two orders'],
+    ['4', 'Shipped'],
+    ['nxsc', 'Not found'],
+  ] as const) {
+    await scan(page, code);
+    await last(page).getByText(words).first().waitFor();
+  }
+  // By its id, it is the same order, which counts once.
+  await scan(page, '1');
+  await last(page).getByText('WEB-1').waitFor();
+  assert.deepEqual(await textOf(page), [
+    '6 Ready 1 WEB-1 × 2 1 × pet 1',
+    '5 Not found nxsc No order has this id or reference. Search in references',
+    '4 Shipped 4 1 × pet 4 today',
+    '3 Two orders 3 An id and a reference, or a reference that several keys have used. Order 3 Order 2',
+    '2 Not found 04 No order has this id or reference. An id never begins with 0. Search in references',
+  ]);
+  assert.deepEqual(await accessibilityFindings(page), []);
+  await page.getByRole('button', { name: 'Order 2', exact: true }).click();
+  assert.match((await textOf(page))[3]!, /^3 Ready 2 3/);
+  await tally(page, 'To look at 2').click();
+  assert.equal(await lines(page).count(), 2);
+  await tally(page, 'Scanned 5').click();
+
+  // Escape and a reload keep the list; another key does not see it.
+  await page.keyboard.press('Escape');
+  await row(page, 1).waitFor();
+  await page.getByRole('link', { name: 'Scan' }).click();
+  await page.reload();
+  await last(page).getByText('WEB-1').waitFor();
+  assert.match((await textOf(page))[3]!, /^3 Ready 2 3/);
+  await page.keyboard.press('Control+z');
+  await last(page).getByText('nxsc').waitFor({ state: 'hidden' });
+  assert.doesNotMatch((await textOf(page))[0]!, /× 2/);
+  await page.getByRole('button', { name: 'Remove 04' }).click();
+  await signOut(page);
+  await page.getByLabel('API key').fill(await service.newKey({ scopes: ['orders:read'] }));
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Ready to scan' }).waitFor();
+  assert.deepEqual(problems, []);
+});
+
+test('what is ready ships together, with the tracking numbers of a pasted list', async (t) => {
+  const service = await startService(t);
+  const orders = [1n, 2n, 3n, 4n].map((id) => ({ ...pending(id), reference: `PO ${id}` }));
+  await place(service.store, ...orders);
+  const { page, problems } = await signedIn(t, browser, service);
+  await row(page, 1).waitFor();
+  await page.getByRole('link', { name: 'Scan' }).click();
+  const list = page.getByLabel('Or paste a list');
+  const numbered = ['PO 1\t3SX-1', '2\t3SX-2', '3\t3SX-2', '4\tPO 1', '99\t3SX-9'];
+  await list.fill(Array.from({ length: 2_001 }, (_, index) => index).join('\n'));
+  await page.getByRole('button', { name: 'Add to the list' }).click();
+  await page.getByText('The list has room for 2,000 more; this text has 2,001.').waitFor();
+  await list.fill(numbered.join('\n'));
+  const finds: unknown[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/find')) finds.push(request);
+  });
+  await page.getByRole('button', { name: 'Add to the list' }).click();
+  await tally(page, 'Ready 2').waitFor();
+  assert.equal(await list.inputValue(), '');
+  assert.ok(finds.length <= 2);
+  const results = (await textOf(page)).map((text) => /^\d (\D+) /.exec(text)![1]);
+  assert.deepEqual(results, [
+    'Not found',
+    'Not a tracking number',
+    'Tracking number is there twice',
+    'Ready',
+    'Ready',
+  ]);
+  await page.getByRole('button', { name: 'Ship 2…' }).click();
+  const dialog = page.getByRole('alertdialog');
+  await dialog.getByText('2 of them with a tracking number').waitFor();
+  await dialog.getByRole('button', { name: 'Ship 2 orders' }).click();
+  await page.getByText('2 shipped').waitFor();
+  await tally(page, 'Done before 2').waitFor();
+  const shipped = await service.store.orders([1n, 2n, 3n, 4n]);
+  const numbers = new Map(shipped.map(({ id, trackingNumber }) => [id, trackingNumber]));
+  assert.deepEqual(
+    [...numbers],
+    [
+      ...new Map([
+        [1n, '3SX-1'],
+        [2n, '3SX-2'],
+        [3n, undefined],
+        [4n, undefined],
+      ]),
+    ],
+  );
+  assert.deepEqual(problems, []);
+});
+
+test('while the store cannot be reached, codes wait, and are looked up when it can', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n));
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 1).waitFor();
+  await page.getByRole('link', { name: 'Scan' }).click();
+  await page.route('**/v2/store/orders/find', (route) => route.abort());
+  await scan(page, '1');
+  await scan(page, '2');
+  await last(page).getByText('Waiting').waitFor();
+  assert.equal(await lines(page).count(), 2);
+  await page.unroute('**/v2/store/orders/find');
+  await tally(page, 'Ready 2').waitFor();
+});
+
+test('a list of several lines that is pasted into the search box goes to the page for scanning', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n));
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 1).waitFor();
+  const box = page.getByLabel('Find an order');
+  await box.focus();
+  await box.evaluate((field) => {
+    const data = new DataTransfer();
+    data.setData('text/plain', '1\n2\n');
+    field.dispatchEvent(
+      new ClipboardEvent('paste', { clipboardData: data, bubbles: true, cancelable: true }),
+    );
+  });
+  await tally(page, 'Ready 2').waitFor();
+  assert.equal(await box.inputValue(), '');
+});
