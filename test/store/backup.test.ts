@@ -3,7 +3,7 @@ import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { backupStore, copyStore } from '../../src/store/copy.ts';
 import { databaseAt } from '../../src/store/database.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
@@ -86,6 +86,46 @@ test('a backup names what an interrupted one has left, and needs its folder', as
   const nowhere = backupStore(databaseAt(url), join(folder, 'unmounted', 'b.db'));
   await assert.rejects(nowhere, /unmounted does not exist; create it, or mount its disk/);
   assert.equal(fs.existsSync(join(folder, 'unmounted')), false);
+});
+
+/** Lets the syncs of folders fail, as another file system would; files are synced. */
+function failFolderSyncs(t: TestContext, code: string): void {
+  const { fsyncSync } = fs;
+  fs.fsyncSync = (file) => {
+    if (fs.fstatSync(file).isDirectory())
+      throw Object.assign(new Error(`${code}: fsync`), { code });
+    fsyncSync(file);
+  };
+  syncBuiltinESMExports();
+  t.after(() => {
+    fs.fsyncSync = fsyncSync;
+    syncBuiltinESMExports();
+  });
+}
+
+test('backups are made on a file system that cannot sync folders', async (t) => {
+  const url = await ENGINES[0]!.newDatabase(t);
+  await open(t, url, 'service');
+  const folder = temporaryFolder(t);
+  failFolderSyncs(t, 'EINVAL');
+  await backupStore(databaseAt(url), join(folder, 'backup.db'));
+  await restoreStore(`sqlite:${join(folder, 'restored.db')}`, join(folder, 'backup.db'));
+});
+
+test('a folder that cannot be synced is reported before a restore replaces anything', async (t) => {
+  const url = await ENGINES[0]!.newDatabase(t);
+  const store = await open(t, url, 'service');
+  const backup = join(temporaryFolder(t), 'backup.db');
+  await backupStore(databaseAt(url), backup);
+  await store.close();
+  const before = fs.readFileSync(sqlitePath(url));
+  failFolderSyncs(t, 'EIO');
+  await assert.rejects(restoreStore(url, backup), /^StoreNotUsable: cannot write .*: EIO: fsync$/);
+  assert.ok(fs.readFileSync(sqlitePath(url)).equals(before));
+  assert.deepEqual(
+    fs.readdirSync(dirname(sqlitePath(url))).filter((name) => name.includes('before')),
+    [],
+  );
 });
 
 test('as many automatic backups are kept as are asked for, the latest', async (t) => {

@@ -8,7 +8,7 @@ import {
   signedText,
 } from '../../../protocol/webhook-signature.ts';
 import type { Webhook } from '../../domain/webhook.ts';
-import { syncToDisk } from '../../store/sqlite/database/connection.ts';
+import { syncFolder } from '../../store/sqlite/database/connection.ts';
 
 /** Length of the service's webhook key, and of the secrets of webhooks, in bytes. */
 export const KEY_BYTES = 32;
@@ -62,7 +62,7 @@ function makeWebhookKey(path: string, madeFor: string): WebhookKey {
     // A link does not replace a file, as a rename does. Some network and FAT file systems have no hard links.
     linkSync(own, path);
     // Without it, a power cut could lose the file and keep the webhooks whose secrets derive from it. Windows does not open folders.
-    if (process.platform !== 'win32') syncToDisk(dirname(path));
+    if (process.platform !== 'win32') syncFolder(dirname(path));
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST') {
       throw new WebhookKeyUnusable(

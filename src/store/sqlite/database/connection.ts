@@ -130,14 +130,26 @@ export function makeFolder(path: string): void {
     const first = mkdirSync(folder, { recursive: true, mode: 0o700 });
     if (first === undefined) return;
     for (let made = folder; made.length >= first.length; made = dirname(made)) {
-      syncToDisk(dirname(made));
+      syncFolder(dirname(made));
     }
   } catch (error) {
     throw new StoreNotUsable(`cannot create its folder: ${(error as Error).message}`);
   }
 }
 
-/** Syncs a file, or the names in a folder. */
+/** What file systems report that cannot sync a folder, such as CIFS of old kernels. SQLite ignores it as well. */
+const CANNOT_SYNC_FOLDERS = ['EINVAL', 'ENOTSUP', 'ENOSYS'];
+
+/** Syncs the names in a folder, where the file system can. @throws errors of the file system */
+export function syncFolder(path: string): void {
+  try {
+    syncToDisk(path);
+  } catch (error) {
+    if (!CANNOT_SYNC_FOLDERS.includes((error as NodeJS.ErrnoException).code!)) throw error;
+  }
+}
+
+/** Syncs a file. */
 export function syncToDisk(path: string): void {
   const file = openSync(path, 'r');
   try {

@@ -24,6 +24,7 @@ import {
   mayUse,
   readableLocation,
   readDatabase,
+  syncFolder,
   syncToDisk,
 } from '../database/connection.ts';
 import { isFull, withOpenErrors } from '../database/errors.ts';
@@ -118,6 +119,8 @@ export async function writeWhole(target: string, { write, putInPlace }: WholeFil
   try {
     makeFolder(dirname(target));
     accessSync(dirname(target), constants.W_OK | constants.X_OK);
+    // A folder that cannot be synced is found before anything is replaced.
+    syncFolder(dirname(target));
   } catch (error) {
     throw cannotWrite(error);
   }
@@ -133,12 +136,23 @@ export async function writeWhole(target: string, { write, putInPlace }: WholeFil
         `${target} is not the file that was written; another program has replaced it`,
       );
     }
-    syncToDisk(dirname(target));
+    syncInPlace(target);
   } catch (error) {
     const failure = error instanceof StoreNotUsable && !isFull(error) ? error : cannotWrite(error);
     for (const suffix of ['', '-wal', '-shm', '-journal'])
       rmSync(partial + suffix, { force: true });
     throw failure;
+  }
+}
+
+/** @throws StoreNotUsable */
+function syncInPlace(target: string): void {
+  try {
+    syncFolder(dirname(target));
+  } catch (error) {
+    throw new StoreNotUsable(
+      `${target} is in place, but its name may not survive a power failure: ${(error as Error).message}`,
+    );
   }
 }
 

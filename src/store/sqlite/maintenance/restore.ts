@@ -22,6 +22,7 @@ import {
   fileIdentity,
   readableLocation,
   readDatabase,
+  syncFolder,
   syncToDisk,
   takeRights,
 } from '../database/connection.ts';
@@ -221,7 +222,7 @@ function keep(path: string, kept: string): void {
     copyFileSync(path, kept, constants.COPYFILE_EXCL);
     syncToDisk(kept);
   }
-  syncToDisk(dirname(path));
+  syncFolder(dirname(path));
 }
 
 /** Moves the log and journal of the old database aside; SQLite would apply them to the new one. */
