@@ -175,8 +175,8 @@ export const CONSOLE_FAULTS: readonly SmallFault[] = [
     name: 'file-of-orders-that-do-not-match',
     breaks: 'Export CSV writes all orders that match.',
     file: 'console/browser/list/matching-orders.ts',
-    text: 'const query = { ...orderQuery(view), limit: PAGE };',
-    fault: 'const query = { ...orderQuery({ ...view, statuses: [] }), limit: PAGE };',
+    text: 'orderQuery(state.view)',
+    fault: 'orderQuery({ ...state.view, statuses: [] })',
     tests: ['browser/views'],
   },
   {
