@@ -12,6 +12,8 @@ export interface Actions {
   readonly signOut: Handler;
   /** Shows or hides the typed key. */
   readonly showKey: Handler;
+  /** Moves the focus past the bar. */
+  readonly skip: Handler;
   readonly search: Handler;
   /** Moves between the search box and its results. */
   readonly searchKey: Handler;
@@ -29,6 +31,8 @@ export interface Actions {
   readonly keepView: Handler;
   readonly forgetView: (name: string) => Handler;
   readonly toggleColumn: (column: Column) => Handler;
+  /** Observes which columns of the head have room. */
+  readonly observeHead: (head: Element | undefined) => void;
   readonly setCompact: (isCompact: boolean) => Handler;
   readonly setShortcuts: Handler;
   readonly exportCsv: Handler;
@@ -61,6 +65,8 @@ export interface Actions {
   readonly setTyped: Handler;
   /** Cancels or ships what was scanned and is ready. */
   readonly actOnScanned: (action: Action) => Handler;
+  /** Prints the slip of the open order. */
+  readonly printOpen: Handler;
   readonly printScanned: (paper: Paper) => Handler;
   /** Takes the text on the clipboard as a list for the page for scanning, if it has several lines. */
   readonly paste: Handler;
@@ -84,6 +90,10 @@ export interface Actions {
   readonly confirm: Handler;
   readonly showDialog: (dialog: Dialog) => Handler;
   readonly closeDialog: Handler;
+  /** Does the first of what the commands have found. */
+  readonly runFirst: Handler;
+  /** Closes the commands, and goes on with one of them. */
+  readonly close: (next: Handler) => Handler;
   readonly stopBulk: Handler;
   readonly retryFailed: Handler;
   readonly closeBulk: Handler;

@@ -59,6 +59,9 @@ export class App {
   /** Ends the latest attempt to sign in, and its session. */
   #signingIn: AbortController | undefined;
   #resumeTimer: ReturnType<typeof setTimeout> | undefined;
+  /** Steps of the keyboard that are still to be taken. */
+  #steps = 0;
+  #isMoving = false;
   /** The day that is "today" in the view, in the user's time zone. */
   #day = today().getTime();
 
@@ -74,7 +77,9 @@ export class App {
     this.#scanning = new Scanning(this.#screen);
     this.#placing = new Placing(this.#screen, (order) => {
       const { session, view: shown } = this.#screen.state;
-      if (session?.may.read === true) this.#go({ ...shown, page: 'orders', order });
+      if (session?.may.read !== true) return;
+      this.#go({ ...shown, page: 'orders', order });
+      void this.#list.read({ isOther: false });
     });
     this.#changing = new Changing(this.#screen, {
       readCounts: () => this.#list.readCounts(),
@@ -154,6 +159,10 @@ export class App {
         field.type = isShown ? 'password' : 'text';
         button.ariaPressed = String(!isShown);
       },
+      skip: (event) => {
+        event.preventDefault();
+        void this.#screen.focus('h1');
+      },
       search: (event) => this.#search.type((event.currentTarget as HTMLInputElement).value),
       searchKey: (event) => {
         const { key, currentTarget } = event as KeyboardEvent;
@@ -179,6 +188,11 @@ export class App {
       exportCsv: () => void exportCsv(this.#screen),
       exportSelected: () => void exportCsv(this.#screen, this.#screen.state.selected),
       print: (paper) => () => void printOrders(this.#screen, paper, this.#screen.state.selected),
+      printOpen: () => {
+        const order = this.#screen.state.detail?.order;
+        if (order !== undefined)
+          void printOrders(this.#screen, 'slips', new Map([[order.id, order]]));
+      },
       printScanned: (paper) => () => {
         const ready = readyIn(this.#screen.state.scans);
         const chosen = new Map(ready.map(({ order }) => [order!.id, order!]));
@@ -296,6 +310,10 @@ export class App {
       if (isOffered) this.#go({ ...view, page, order: undefined });
     },
     close: () => this.#close(),
+    commands: () =>
+      this.#screen.change((state) =>
+        Object.assign(state, { dialog: { kind: 'palette' }, search: '' }),
+      ),
     takeBack: () => this.#scanning.takeBack(),
     help: () => this.#screen.change((state) => (state.dialog = { kind: 'keys' })),
   };
@@ -446,17 +464,31 @@ export class App {
     }
   }
 
+  /** Moves to the next or previous order. Steps that come while a page is read are taken after it, so that a key that is held loses none. */
   async #move(by: 1 | -1): Promise<void> {
-    const { current, detail, view, isLoading } = this.#screen.state;
     if (!this.#hasList) return;
-    const index = this.#screen.state.orders.findIndex(({ id }) => id === current);
-    const isLast = index >= 0 && index + by === this.#screen.state.orders.length;
-    if (isLast && this.#screen.state.next !== undefined && !isLoading) await this.#list.readPage();
-    const next = this.#screen.state.orders[index < 0 ? 0 : index + by];
-    if (next === undefined) return;
-    this.#screen.change((state) => Object.assign(state, { current: next.id }));
-    await this.#screen.focus('tbody tr.current th a');
-    if (detail !== undefined) this.#go({ ...view, order: next.id });
+    this.#steps += by;
+    if (this.#isMoving) return;
+    this.#isMoving = true;
+    try {
+      while (this.#steps !== 0) {
+        const { state } = this.#screen;
+        const index = state.orders.findIndex(({ id }) => id === state.current);
+        const to = index < 0 ? 0 : Math.max(index + this.#steps, 0);
+        const isBeyond = to >= state.orders.length && state.next !== undefined;
+        const { length } = state.orders;
+        if (isBeyond && !state.isLoading) await this.#list.readPage();
+        if (state.orders.length > length) continue;
+        this.#steps = 0;
+        const next = state.orders[Math.min(to, state.orders.length - 1)];
+        if (next === undefined || next.id === state.current) break;
+        this.#screen.change(() => (state.current = next.id));
+        await this.#screen.focus('tbody tr.current th a');
+        if (state.detail !== undefined) this.#go({ ...state.view, order: next.id });
+      }
+    } finally {
+      this.#isMoving = false;
+    }
   }
 
   #clearSelection(): void {

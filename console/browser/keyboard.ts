@@ -15,6 +15,7 @@ export interface Shortcuts {
   readonly goTo: (page: 'orders' | 'activity' | 'scan') => void;
   readonly close: () => void;
   readonly help: () => void;
+  readonly commands: () => void;
   /** Takes back the last scan. */
   readonly takeBack: () => void;
 }
@@ -91,6 +92,11 @@ export function listenForKeys(
   addEventListener('keydown', (event) => {
     const { key, target, timeStamp } = event;
     if (!isSignedIn() || event.defaultPrevented || event.isComposing) return;
+    if (key === 'k' && (event.ctrlKey || event.metaKey) && !isAbove()) {
+      event.preventDefault();
+      shortcuts.commands();
+      return;
+    }
     if (key === 'z' && (event.ctrlKey || event.metaKey) && isForScans() && !isTyping(target)) {
       event.preventDefault();
       shortcuts.takeBack();

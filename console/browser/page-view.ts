@@ -66,6 +66,7 @@ function appBar(state: State, actions: Actions) {
     return html`<a href=${searchOf(to)} aria-current=${name === shown ? 'page' : 'false'} @click=${actions.follow(to)}>${text}</a>`;
   };
   return html`<header class="bar">
+    <a class="skip" href="#" @click=${actions.skip}>Skip to the ${view.page === 'orders' ? 'orders' : 'page'}</a>
     <a class="brand" href=${searchOf(home)} @click=${actions.follow(home)}>${mark()}<span><bdi>${nameOf(state)}</bdi></span></a>
     <span class="env ${key.environment}">${key.environment === 'production' ? 'Production' : 'Staging'}</span>
     <nav class="tabs" aria-label="Views">${TABS.filter(([name]) => isOffered[name]).map(tab)}</nav>

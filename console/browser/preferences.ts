@@ -9,6 +9,12 @@ export interface NamedView {
   readonly search: string;
 }
 
+/** Views that every browser has. */
+export const STANDARD_VIEWS: readonly NamedView[] = [
+  { name: 'Overdue', search: '?status=pending&ships=overdue' },
+  { name: 'Today’s shipments', search: '?status=pending&ships=today' },
+];
+
 /** Limits of the views that are kept. */
 export const MAX_VIEWS = 30;
 export const MAX_VIEW_NAME = 60;

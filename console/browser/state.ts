@@ -29,6 +29,8 @@ export interface State {
   preferences: Preferences;
   /** Whether the window has room for details beside the list. */
   isWide: boolean;
+  /** The columns that are not shown, left out or without room. */
+  unseen: readonly Column[];
   /** Whether it is as narrow as on a phone. */
   isNarrow: boolean;
   /** The text in the search box. */
@@ -211,7 +213,7 @@ export type Dialog =
     }
   | { readonly kind: 'results'; readonly results: readonly Result[] }
   | ChangesOfKey
-  | { readonly kind: 'keys' };
+  | { readonly kind: 'keys' | 'palette' };
 
 /** The dialog with what a key did. */
 export interface ChangesOfKey {
@@ -259,6 +261,7 @@ export function initialState(view: View): State {
     view,
     preferences: storedPreferences(),
     isWide: true,
+    unseen: [],
     isNarrow: false,
     search: '',
     found: undefined,

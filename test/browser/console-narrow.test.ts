@@ -70,6 +70,18 @@ for (const width of [1_440, 1_000, 700, 640, 390, 320]) {
   });
 }
 
+test('the button of the columns has how many are hidden, and its menu those without room', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const { page } = await signedIn(t, browser, service, { viewport: { width: 1_440, height: 700 } });
+  await row(page, 1).waitFor();
+  await page.getByRole('button', { name: 'View', exact: true }).waitFor();
+  await page.setViewportSize({ width: 1_100, height: 700 });
+  await page.getByRole('button', { name: 'View 2 hidden' }).click();
+  await page.getByText('Placed no room').waitFor();
+  await page.getByText('Changed no room').waitFor();
+});
+
 test('at 640 px and less each tab stop can be seen', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n), pending(2n));

@@ -114,7 +114,7 @@ test('the columns are in the address, and those that are left out are not export
   const { page, problems } = await signedIn(t, browser, service, { search });
   await row(page, 1).waitFor();
   assert.equal(await page.getByRole('columnheader', { name: 'Pet' }).isVisible(), false);
-  await page.getByRole('button', { name: 'View', exact: true }).click();
+  await page.getByRole('button', { name: 'View 6 hidden' }).click();
   await page.getByRole('checkbox', { name: 'Pet' }).check();
   await page.getByRole('columnheader', { name: 'Pet' }).waitFor();
   assert.equal(new URL(page.url()).searchParams.get('without'), without);

@@ -10,7 +10,16 @@ import type { Changing } from './changing.ts';
 type DialogActions = Pick<
   Actions,
   | ('act' | 'actOnSelected' | 'actOnScanned' | 'setGiven' | 'setTyped' | 'setAgain' | 'confirm')
-  | ('openForm' | 'editDraft' | 'placeOrder' | 'startAnother' | 'showDialog' | 'closeDialog')
+  | (
+      | 'openForm'
+      | 'editDraft'
+      | 'placeOrder'
+      | 'startAnother'
+      | 'showDialog'
+      | 'closeDialog'
+      | 'runFirst'
+      | 'close'
+    )
 >;
 
 /** What a user does in dialogs. */
@@ -75,7 +84,18 @@ export function dialogActions(
       event.preventDefault();
       const { dialog } = screen.state;
       if ((dialog?.kind === 'one' || dialog?.kind === 'place') && dialog.isActing) return;
-      screen.change((state) => (state.dialog = undefined));
+      screen.change((state) => {
+        if (dialog?.kind === 'palette') state.search = '';
+        state.dialog = undefined;
+      });
+    },
+    runFirst: (event) => {
+      event.preventDefault();
+      (event.currentTarget as Element).querySelector<HTMLElement>('.item')?.click();
+    },
+    close: (next) => (event) => {
+      screen.change((state) => Object.assign(state, { dialog: undefined, search: '' }));
+      next(event);
     },
   };
 }

@@ -5,6 +5,7 @@ import { failureNotice, summaryOf } from '../details.ts';
 import { count, orders, REASONS } from '../format.ts';
 import { icon } from '../icons.ts';
 import { placeDialog } from '../placing/placing.ts';
+import { paletteDialog } from '../search/palette.ts';
 import { type Bulk, type Dialog, type State, WORDS } from '../state.ts';
 import { outcomeOf } from './change-in-bulk.ts';
 import { isConfirmed, MAX_UNASKED } from './changing.ts';
@@ -19,6 +20,7 @@ export function dialogView(state: State, dialog: Dialog, actions: Actions) {
   if (dialog.kind === 'several') return askSeveral(dialog, actions);
   if (dialog.kind === 'of-key') return changesOfKeyDialog(state, dialog, actions);
   if (dialog.kind === 'results') return resultsDialog(state, dialog, actions);
+  if (dialog.kind === 'palette') return paletteDialog(state, actions);
   return keysDialog(state, actions);
 }
 
@@ -118,6 +120,7 @@ const KEYS: readonly (readonly [string, ...string[]])[] = [
   ['Select', 'x'],
   ['Select down to here', 'Shift', 'x'],
   ['Search', '/'],
+  ['Commands', 'Ctrl', 'k'],
   ['Filter', 'f'],
   ['Ship the open order', 's'],
   ['Cancel the open order', 'c'],

@@ -3,7 +3,13 @@ import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
 import { count, day, orders, timeZone } from '../format.ts';
 import { icon } from '../icons.ts';
-import { COLUMNS, MAX_VIEW_NAME, type NamedView } from '../preferences.ts';
+import {
+  COLUMNS,
+  type Column,
+  MAX_VIEW_NAME,
+  type NamedView,
+  STANDARD_VIEWS,
+} from '../preferences.ts';
 import { hiddenIn, type State } from '../state.ts';
 import {
   isFiltered,
@@ -88,12 +94,6 @@ function chip(
     ${isSet ? html`<a class="remove" href=${searchOf(without)} aria-label="Remove the filter ${label}" @click=${actions.follow(without)}>${icon('cross')}</a>` : nothing}
   </span>${form}`;
 }
-
-/** Views that every browser has. */
-const STANDARD_VIEWS: readonly NamedView[] = [
-  { name: 'Overdue', search: '?status=pending&ships=overdue' },
-  { name: 'Today’s shipments', search: '?status=pending&ships=today' },
-];
 
 /** The views that have names. */
 function viewsChip({ view, preferences }: State, actions: Actions) {
@@ -241,18 +241,19 @@ const SORTINGS = [
 ] as const;
 
 function viewMenu(state: State, actions: Actions) {
-  const { preferences, view } = state;
+  const { preferences, view, unseen } = state;
   const hidden = hiddenIn(state);
+  const hasNoRoom = (each: Column) => unseen.includes(each) && !hidden.includes(each);
   const sorting = ([name, each]: (typeof SORTINGS)[number]) => {
     const to = { ...view, sorting: each, order: undefined };
     const isCurrent = searchOf(to) === searchOf({ ...view, order: undefined });
     return html`<a class="item" href=${searchOf(to)} aria-current=${isCurrent} @click=${actions.follow(to)}>${name}</a>`;
   };
-  return html`<button type="button" class="wide-only" popovertarget="view-menu">${icon('columns')}View</button>
+  return html`<button type="button" class="wide-only" popovertarget="view-menu">${icon('columns')}View${unseen.length === 0 ? nothing : html` <span class="hint">${unseen.length} hidden</span>`}</button>
     <div class="popover columns" id="view-menu" popover role="dialog" aria-label="View">
       <fieldset><legend>Columns</legend>${COLUMNS.map(
         (each) =>
-          html`<label class="item"><input type="checkbox" .checked=${!hidden.includes(each)} @change=${actions.toggleColumn(each)} />${COLUMN_NAMES[each]}</label>`,
+          html`<label class="item"><input type="checkbox" .checked=${!hidden.includes(each)} @change=${actions.toggleColumn(each)} />${COLUMN_NAMES[each]}${hasNoRoom(each) ? html` <span class="hint">no room</span>` : nothing}</label>`,
       )}</fieldset>
       <fieldset><legend>Rows</legend>
         <label class="item"><input type="radio" name="density" .checked=${preferences.isCompact} @change=${actions.setCompact(true)} />Compact</label>

@@ -1,6 +1,7 @@
 import type { OrderRecord } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import { guard } from 'lit-html/directives/guard.js';
+import { ref } from 'lit-html/directives/ref.js';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { Actions } from '../actions.ts';
 import {
@@ -114,7 +115,7 @@ function table(state: State, actions: Actions) {
   ].join(' ');
   return html`<div class="list"><table role="table" class=${classes} .style=${`--id:${id}ch;--pet:${pet}ch;--quantity:${quantity}ch`}>
     <caption class="hidden">Orders</caption>
-    <thead role="rowgroup"><tr role="row">
+    <thead role="rowgroup" ${ref(actions.observeHead)}><tr role="row">
       <th scope="col" role="columnheader" class="check">${canAct ? selectAll(state, actions) : html`<span class="hidden">Selection</span>`}</th>
       ${heading('Order', 'id number', 'id')} ${heading('Reference', 'reference', undefined)} ${heading('Status', 'status', undefined)}
       ${heading('Pet', 'pet number', undefined)} ${heading('Quantity', 'quantity number', undefined)} ${heading('Ships', 'ships', 'shipDate', false)} ${heading('Placed', 'placed', 'placedAt')}

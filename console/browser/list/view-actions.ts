@@ -9,7 +9,7 @@ import { applyFilter, readPresetCounts, readRangeCount } from './filters.ts';
 type ViewActions = Pick<
   Actions,
   | ('filter' | 'preview' | 'openRange' | 'toggleStatus' | 'keepView' | 'forgetView')
-  | ('toggleColumn' | 'setCompact' | 'setShortcuts' | 'setSound')
+  | ('toggleColumn' | 'observeHead' | 'setCompact' | 'setShortcuts' | 'setSound')
 >;
 
 /** What a user does to choose what the list shows. @param go goes to a view */
@@ -21,6 +21,14 @@ export function viewActions(screen: Screen, go: (view: View) => void): ViewActio
     });
   const goToReference = async (view: View) =>
     go({ ...view, reference: await writtenReference(screen, view.reference) });
+  const heads = new ResizeObserver((entries) => {
+    const head = entries[0]!.target.parentElement;
+    const isUnseen = (each: string) =>
+      head?.querySelector<HTMLElement>(`.${each}`)?.offsetWidth === 0;
+    const unseen = COLUMNS.filter(isUnseen);
+    if (unseen.join() !== screen.state.unseen.join())
+      screen.change((state) => (state.unseen = unseen));
+  });
   return {
     filter: (name) => (event) => {
       event.preventDefault();
@@ -79,6 +87,13 @@ export function viewActions(screen: Screen, go: (view: View) => void): ViewActio
       // The columns of a link or of a named view are not those of the user.
       if (view.without === undefined) prefer({ hidden });
       else go({ ...view, without: hidden });
+    },
+    observeHead: (head) => {
+      heads.disconnect();
+      // Its columns are drawn after it.
+      queueMicrotask(() => {
+        for (const column of head?.querySelectorAll('th') ?? []) heads.observe(column);
+      });
     },
     setCompact: (isCompact) => () => prefer({ isCompact }),
     setShortcuts: (event) =>

@@ -24,7 +24,7 @@ export function searchBox(state: State, actions: Actions) {
         autocomplete="off" spellcheck="false" inputmode="search" enterkeyhint="search" maxlength="255" />
       <kbd aria-hidden="true">/</kbd></div>
     ${
-      search.trim() === ''
+      search.trim() === '' || state.dialog !== undefined
         ? nothing
         : html`<div class="popover found">
         <div role="status">${found?.text === search ? hits(state, found, actions) : nothing}</div>
@@ -65,7 +65,7 @@ function hits(state: State, found: Found, actions: Actions) {
 }
 
 /** An order that was found, as a link to it. */
-function hit({ view }: State, order: OrderRecord, actions: Actions) {
+export function hit({ view }: State, order: OrderRecord, actions: Actions) {
   const { id, reference, petId, quantity, status } = order;
   const to = { ...view, page: 'orders', order: id } as const;
   const what = quantity === undefined ? '' : `${count(quantity)} × `;

@@ -101,8 +101,8 @@ export const store: readonly SmallFault[] = [
     name: 'one-backup-fewer',
     breaks: 'BACKUP_KEEP backups are kept.',
     file: 'src/store/sqlite/maintenance/backup-rotation.ts',
-    text: '.slice(0, -keep)',
-    fault: '.slice(0, 1 - keep)',
+    text: '.slice(0, -rotation.keep)',
+    fault: '.slice(0, 1 - rotation.keep)',
     tests: ['store/backup'],
   },
   {

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { pending, place, placeSamples, startService } from '../http/harness.ts';
+import { startBrowser } from './chromium.ts';
+import { live, row, signedIn, typeKey } from './console-page.ts';
+import { accessibilityFindings } from './page.ts';
+
+let browser: Browser;
+before(async () => {
+  browser = await startBrowser();
+});
+after(() => browser.close());
+
+test('Ctrl K finds actions and orders; actions that ask still ask', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), { ...pending(2n), reference: 'WEB-77' });
+  const { page, problems } = await signedIn(t, browser, service);
+  await row(page, 2).click();
+  await page.getByRole('button', { name: 'Ship order…' }).waitFor();
+  const commands = page.getByRole('dialog', { name: 'Commands' });
+  const open = async () => {
+    await page.keyboard.press('Control+k');
+    await commands.waitFor();
+    await page.waitForTimeout(600);
+  };
+  await open();
+  assert.deepEqual(await accessibilityFindings(page), []);
+  await page.keyboard.type('ship', { delay: 70 });
+  await page.keyboard.press('Enter');
+  const question = page.getByRole('alertdialog', { name: 'Ship order 2?' });
+  await question.waitFor();
+  await page.keyboard.press('Escape');
+  await question.waitFor({ state: 'detached' });
+
+  // A whole reference, and a page.
+  await open();
+  await page.keyboard.type('WEB-77', { delay: 70 });
+  await commands.getByRole('link', { name: 'WEB-77' }).waitFor();
+  await page.keyboard.press('Escape');
+  await commands.waitFor({ state: 'detached' });
+  assert.equal(await page.getByLabel('Find an order').inputValue(), '');
+  await open();
+  await page.keyboard.type('scan', { delay: 70 });
+  await page.keyboard.press('ArrowDown');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Ready to scan' }).waitFor();
+  assert.deepEqual(problems, []);
+});
+
+test('a key that is held loses no step, also where a page has to be read', async (t) => {
+  const service = await startService(t);
+  await placeSamples(service.store, 120);
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 120).waitFor();
+  await typeKey(page, 'j');
+  await row(page, 120).and(page.locator('.current')).waitFor();
+  const session = await page.context().newCDPSession(page);
+  const key = { key: 'j', text: 'j', windowsVirtualKeyCode: 74 };
+  for (let step = 0; step < 60; step += 1) {
+    await session.send('Input.dispatchKeyEvent', { type: 'keyDown', autoRepeat: step > 0, ...key });
+  }
+  await session.send('Input.dispatchKeyEvent', { type: 'keyUp', ...key });
+  await row(page, 60).and(page.locator('.current')).waitFor();
+});
+
+test('the first Tab leads past the bar, and an order placed here is in the list', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 1).waitFor();
+  await live(page);
+  await page.locator('.brand').focus();
+  await page.keyboard.press('Shift+Tab');
+  assert.equal(await page.evaluate('document.activeElement.textContent'), 'Skip to the orders');
+  await page.keyboard.press('Enter');
+  assert.equal(await page.evaluate('document.activeElement.tagName'), 'H1');
+
+  // Another key's order waits behind a button, which is below the heads of the columns.
+  await place(service.store, pending(2n));
+  const newer = page.getByRole('button', { name: '1 newer order' });
+  await newer.waitFor();
+  const head = await page.getByRole('columnheader', { name: 'Reference' }).boundingBox();
+  const button = await newer.boundingBox();
+  assert.ok(button!.y >= head!.y + head!.height);
+  await page.getByRole('button', { name: 'Place order' }).click();
+  const dialog = page.getByRole('dialog');
+  await dialog.getByLabel('Pet').fill('7');
+  await dialog.getByLabel('Quantity').fill('1');
+  await dialog.getByRole('button', { name: 'Place order' }).click();
+  await row(page, 3).waitFor();
+});
