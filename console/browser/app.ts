@@ -26,7 +26,7 @@ import { closePopover, fieldOf, viewActions } from './list/view-actions.ts';
 import { OtherTabs } from './other-tabs.ts';
 import { page } from './page-view.ts';
 import { Placing } from './placing/placing.ts';
-import { printOrders } from './printing.ts';
+import { listenForPrints, printOrders } from './printing/printing.ts';
 import { readyIn, Scanning } from './scanning/scans.ts';
 import { Screen } from './screen.ts';
 import { namedBy, Search } from './search/search.ts';
@@ -107,6 +107,7 @@ export class App {
     document.addEventListener('visibilitychange', () => {
       if (!document.hidden) this.#tick();
     });
+    listenForPrints(this.#screen);
     listenForKeys(this.#shortcuts, {
       isSignedIn: () => state.session !== undefined,
       areOn: () => state.preferences.hasShortcuts,

@@ -53,6 +53,13 @@ export function time(text: string | undefined) {
   return html`<time datetime=${text} title=${text}>${format.format(at)}</time>`;
 }
 
+/** A time on paper, with its year. */
+export const paperTime = (text: string | undefined): string =>
+  text === undefined ? 'none' : DATE_TIME_YEAR.format(new Date(text));
+
+/** A day on paper, with its year. */
+export const paperDay = (text: string): string => DAY_YEAR.format(new Date(text));
+
 /** How long ago a time was: "4 min ago". */
 export function ago(text: string): string {
   const minutes = Math.floor((now().getTime() - Date.parse(text)) / 60_000);

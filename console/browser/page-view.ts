@@ -9,7 +9,7 @@ import { icon, mark } from './icons.ts';
 import { searchOf, withoutFilters } from './list/address.ts';
 import { filterBar } from './list/filters-view.ts';
 import { ordersList } from './list/list-view.ts';
-import { printedView } from './printing.ts';
+import { paper } from './printing/paper.ts';
 import { scanPage } from './scanning/scan-view.ts';
 import { searchBox } from './search/search-view.ts';
 import { signInPage } from './sign-in-view.ts';
@@ -37,7 +37,7 @@ export function page(state: State, actions: Actions) {
     ${bulkBar(state, actions)}
     <p class="toast" role="status">${toast === undefined ? nothing : html`<span class=${toast.isProblem ? 'failed' : ''}>${icon(toast.isProblem ? 'warning' : 'done')}${toast.text}</span>`}</p>
     ${state.dialog === undefined ? nothing : dialogView(state, state.dialog, actions)}
-    ${printedView(state)}
+    ${paper(state)}
   `;
 }
 

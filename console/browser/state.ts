@@ -81,6 +81,8 @@ export interface State {
   toast: Toast | undefined;
   /** What is printed, if anything is. */
   printed: { readonly paper: Paper; readonly orders: readonly OrderRecord[] } | undefined;
+  /** Whether the browser prints now. */
+  isPrinting: boolean;
   /** The order that was placed last in this tab. */
   placed: bigint | undefined;
   /** Orders written to a file so far; undefined if none is being written. */
@@ -287,6 +289,7 @@ export function initialState(view: View): State {
     dialog: undefined,
     toast: undefined,
     printed: undefined,
+    isPrinting: false,
     placed: undefined,
     exported: undefined,
     detail: undefined,

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Browser } from 'playwright-core';
-import { code128 } from '../../console/browser/code128.ts';
-import { pending, place, startService } from '../http/harness.ts';
+import type { Browser, Page } from 'playwright-core';
+import { extractText } from 'unpdf';
+import { code128 } from '../../console/browser/printing/code128.ts';
+import { pending, place, placeSamples, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
 import { row, signedIn } from './console-page.ts';
 
@@ -25,19 +26,33 @@ test('a text as Code 128 has a start, a symbol for each character or two digits,
   ]);
   // Start C, 12, 34.
   assert.deepEqual(symbolsOf('1234').slice(0, 3), ['211232', '112232', '131123']);
+  // Start B, 1, go on with digits, 23; an id of 19 digits is narrow enough for a sheet of A6.
+  assert.deepEqual(symbolsOf('123').slice(0, 4), ['211214', '123221', '113141', '312131']);
+  assert.equal(
+    code128('8000000000000000001')!.reduce((sum, each) => sum + each),
+    156,
+  );
   assert.equal(code128('ü'), undefined);
   assert.equal(code128(''), undefined);
   assert.notEqual(code128('x'.repeat(48)), undefined);
   assert.equal(code128('x'.repeat(49)), undefined);
 });
 
-test('slips and pick lists are printed of the selected orders only', async (t) => {
+/** The texts of the pages of what the browser prints. */
+async function printed(page: Page, options: Parameters<Page['pdf']>[0] = {}): Promise<string[]> {
+  const bytes = await page.pdf({ preferCSSPageSize: false, ...options });
+  const { text } = await extractText(new Uint8Array(bytes));
+  return text;
+}
+
+test('slips and pick lists are printed of the selected orders only, with codes and dates', async (t) => {
   const service = await startService(t, { STORE_NAME: 'Pets of Berlin' });
+  const shipDate = Date.UTC(2026, 11, 24, 12);
   await place(
     service.store,
-    { ...pending(1n), petId: 8n, quantity: 2n, reference: 'PO-1' },
-    { ...pending(2n), petId: 7n, quantity: 1n, reference: 'Grüße' },
-    { ...pending(3n), petId: 8n, quantity: 5n },
+    { ...pending(1n), petId: 8n, quantity: 2n, reference: 'PO-1', shipDate },
+    { ...pending(2n), petId: 7n, quantity: 1n, reference: 'Grüße', shipDate },
+    { ...pending(3n), petId: 8n, quantity: 5n, shipDate },
     pending(4n),
   );
   const { page, problems } = await signedIn(t, browser, service);
@@ -45,52 +60,103 @@ test('slips and pick lists are printed of the selected orders only', async (t) =
   await page.evaluate('globalThis.print = () => {}');
   for (const id of [1, 2, 3]) await row(page, id).getByRole('checkbox').check();
   await page.getByRole('button', { name: 'Print slips' }).click();
-  await page.emulateMedia({ media: 'print' });
   const slips = page.locator('.slip');
-  await slips.first().waitFor();
-  assert.deepEqual(await slips.getByRole('heading').allInnerTexts(), [
-    ...['Order 3', 'Order 2', 'Order 1'],
-  ]);
-  const codes = slips.getByRole('img');
+  await slips.first().waitFor({ state: 'attached' });
+  const codes = slips.locator('.code');
   assert.deepEqual(
     await codes.evaluateAll((all) => all.map((each) => each.getAttribute('aria-label'))),
     ['Code of 3', 'Code of 2', 'Code of 1', 'Code of PO-1'],
   );
-  assert.match(await slips.nth(1).innerText(), /^Pets of Berlin\n+Order 2\n(?:.|\n)*Grüße/);
-  assert.equal(await page.locator('header.bar').isVisible(), false);
-  assert.equal(await page.locator('.list').isVisible(), false);
-  await page.emulateMedia({ media: 'screen' });
   assert.equal(await slips.first().isVisible(), false);
-  await page.evaluate("dispatchEvent(new Event('afterprint'))");
-  await slips.first().waitFor({ state: 'detached' });
-  await page.getByRole('button', { name: 'Pick list' }).click();
-  await page.emulateMedia({ media: 'print' });
-  const lines = page.locator('.pick-list tr');
-  await lines.first().waitFor();
-  const texts = (await lines.allInnerTexts()).map((text) => text.split('\t').slice(0, 3));
+  const sheets = await printed(page, { format: 'A6' });
   assert.deepEqual(
-    texts.map((cells) => cells.map((cell) => cell.trim())),
-    [
-      ['Pet', 'Quantity', 'Order'],
-      ['7', '1', '1 order'],
-      ['', '1', '2'],
-      ['8', '7', '2 orders'],
-      ['', '5', '3'],
-      ['', '2', '1'],
-      ['All', '8', ''],
-    ],
+    sheets.map((text) => /Order (\d+)/.exec(text)?.[1]),
+    ['3', '2', '1'],
+  );
+  assert.match(sheets[1]!, /^Pets of Berlin\s+Order 2\s(?:.|\n)*Dec 24, 2026(?:.|\n)*Grüße/);
+  // Printed, they are gone.
+  await slips.first().waitFor({ state: 'detached' });
+
+  await page.getByRole('button', { name: 'Pick list' }).click();
+  await page.locator('.pick-list').waitFor({ state: 'attached' });
+  assert.equal(await page.locator('.pick-list .code').count(), 3);
+  const [list, ...others] = await printed(page, { format: 'A4' });
+  assert.deepEqual(others, []);
+  const words = list!.replaceAll(/\s+/g, ' ');
+  assert.match(
+    words,
+    /^Page 1 of 1 Pets of Berlin Production Printed .*, 20\d\d, .* by test Pick list of 3 orders 8 pieces, 2 pets Picked by Date/,
+  );
+  assert.match(
+    words,
+    /Pet 7 1 1 order 1 2 Grüße Dec 24, 2026 Pet 8 7 2 orders 5 3 Dec 24, 2026 2 1 PO-1 Dec 24, 2026 All 8 3 orders/,
   );
   assert.deepEqual(problems, []);
 });
 
-test('the list is printed without what only the screen needs', async (t) => {
+for (const format of ['A4', 'Letter', 'A6']) {
+  test(`a slip with 19 digits and a long reference is one page of ${format}`, async (t) => {
+    const service = await startService(t);
+    const order = { ...pending(8_000_000_000_000_000_001n), petId: 9_223_372_036_854_775_807n };
+    await place(service.store, { ...order, reference: 'AMZ-302-7714509-2209' });
+    const { page } = await signedIn(t, browser, service);
+    await page.evaluate('globalThis.print = () => {}');
+    await page.getByLabel(/^Select order/).check();
+    await page.getByRole('button', { name: 'Print slips' }).click();
+    await page.locator('.slip').waitFor({ state: 'attached' });
+    assert.equal((await printed(page, { format })).length, 1);
+  });
+}
+
+test('the list is printed with what it shows, how many it does not, and dates with their years', async (t) => {
+  const service = await startService(t, { STORE_NAME: 'Pets of Berlin' });
+  await placeSamples(service.store, 70);
+  await place(service.store, {
+    ...pending(71n),
+    reference: 'PO-71',
+    shipDate: Date.UTC(2025, 4, 6),
+  });
+  const { page } = await signedIn(t, browser, service, { search: '?status=pending' });
+  await row(page, 71).waitFor();
+  const total = /([\d,]+) orders?/.exec(await page.locator('.match').innerText())![1]!;
+  const pages = await printed(page, { format: 'A4' });
+  const words = pages.join(' ').replaceAll(/\s+/g, ' ');
+  assert.match(
+    words,
+    /^Page 1 of \d Pets of Berlin Production Printed .*, 20\d\d, .* by test Orders Pending\. 50 of/,
+  );
+  assert.ok(words.includes(`50 of ${total} orders · times in`));
+  assert.match(words, /71 PO-71 Pending, overdue 71 1 May 6, 2025, \d+:\d\d [AP]M/);
+  assert.match(words, /The others are not on this paper/);
+  assert.doesNotMatch(words, /days overdue|in \d+ days/);
+  assert.ok(pages.at(-1)!.startsWith(`Page ${pages.length} of ${pages.length}`));
+});
+
+test('an open order is printed as one page, with its codes, dates and history', async (t) => {
   const service = await startService(t);
-  await place(service.store, pending(1n));
-  const { page } = await signedIn(t, browser, service);
-  await row(page, 1).waitFor();
+  await placeSamples(service.store, 60);
+  await place(service.store, { ...pending(61n), reference: 'WEB-61' });
+  await service.store.apply([
+    { type: 'cancel', id: 61n, by: service.key.id, reason: 'out_of_stock' },
+  ]);
+  const { page } = await signedIn(t, browser, service, { search: '?order=61' });
+  await page.getByRole('heading', { name: 'History' }).waitFor();
+  const pages = await printed(page, { format: 'A4' });
+  assert.equal(pages.length, 1);
+  const words = pages[0]!.replaceAll(/\s+/g, ' ');
+  assert.match(words, /Order 61 WEB-61 Cancelled Pet 61 Quantity 1/);
+  assert.match(words, /Reason out of stock History When What By .*, \d{4}, .* Cancelled test/);
+});
+
+test('the activity is printed with the bars of its charts', async (t) => {
+  const service = await startService(t);
+  await placeSamples(service.store, 60);
+  const { page } = await signedIn(t, browser, service, { search: '?view=activity' });
+  await page.getByRole('heading', { name: 'Orders a day' }).waitFor();
   await page.emulateMedia({ media: 'print' });
-  assert.equal(await page.locator('td.ships time').isVisible(), true);
-  for (const hidden of ['.bar', '.filters', '.tools', 'td.check']) {
-    assert.equal(await page.locator(hidden).first().isVisible(), false, hidden);
-  }
+  const bar = page.locator('.chart.placed .bar').last();
+  const fill = await bar.evaluate((each) => getComputedStyle(each).fill);
+  assert.notEqual(fill, 'rgb(255, 255, 255)');
+  assert.ok((await bar.boundingBox())!.height > 0);
+  assert.match((await printed(page)).join(' '), /Orders a day/);
 });

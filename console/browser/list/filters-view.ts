@@ -1,7 +1,7 @@
 import type { OrderCounts } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
-import { count, day, orders, timeZone } from '../format.ts';
+import { count, day, orders, sentence, timeZone } from '../format.ts';
 import { icon } from '../icons.ts';
 import {
   COLUMNS,
@@ -210,8 +210,23 @@ function shownIn(counts: OrderCounts, statuses: View['statuses'], isNamed = fals
   return isNamed ? orders(total, more) : count(total) + more;
 }
 
+/** The filters of a view as a sentence; empty if there is none. */
+export function filtersInWords(view: View): string {
+  const { petId, reference, prefix, ships, placed, changed, statuses } = view;
+  const parts = [
+    statuses.length > 0 && statuses.join(' or '),
+    petId !== undefined && `of pet ${petId}`,
+    reference !== '' && `with the reference ${reference}`,
+    prefix !== '' && `with a reference that begins with ${prefix}`,
+    ships !== '' && `to ship: ${rangeName(ships, view)}`,
+    placed !== '' && `placed: ${rangeName(placed, view)}`,
+    changed !== '' && `changed: ${rangeName(changed, view)}`,
+  ].filter(Boolean);
+  return parts.length === 0 ? '' : sentence(parts.join(', '));
+}
+
 /** The name of a range: "Next 7 days", "Nov 22 to Nov 28". */
-export function rangeName(range: Range, { statuses }: View): string {
+function rangeName(range: Range, { statuses }: View): string {
   if (range === 'overdue' && statuses.join() !== 'pending') return 'Before today';
   const name = PRESET_NAMES[range];
   if (name !== undefined) return name;

@@ -10,14 +10,13 @@ import {
   daysFrom,
   isOverdue,
   orders as ordersText,
-  sentence,
   shipHint,
   time,
 } from '../format.ts';
 import { icon } from '../icons.ts';
 import { hiddenIn, type State } from '../state.ts';
 import { moreIn, type Sorting, searchOf, totalOf, withoutFilters } from './address.ts';
-import { rangeName, STATUS_NAMES } from './filters-view.ts';
+import { filtersInWords, STATUS_NAMES } from './filters-view.ts';
 import { isEmptyList, isEmptyStore, maySelect, selectable } from './list-state.ts';
 
 /** Columns have room for so many characters at least, so that they do not become wider with each page. */
@@ -215,7 +214,7 @@ const IMPORT = 'npx store-orders import orders.csv';
 /** The texts for an empty store, and for filters that match no order. */
 function emptyList(state: State, actions: Actions) {
   const { view, store } = state;
-  const { petId, reference, prefix, ships, placed, changed, statuses } = view;
+  const { petId } = view;
   const whole = store === undefined ? 0n : totalOf(store.counts);
   if (isEmptyStore(state)) {
     return html`<div class="empty">${icon('box')}<h2>No orders yet</h2>
@@ -224,20 +223,12 @@ function emptyList(state: State, actions: Actions) {
       <p class="small">Or bring orders over from another system:</p>
       <p class="command"><code>${IMPORT}</code><button type="button" class="icon-only" aria-label="Copy the command" @click=${actions.copy(IMPORT, 'Command')}>${icon('copy')}</button></p></div>`;
   }
-  const parts = [
-    statuses.length > 0 && statuses.join(' or '),
-    petId !== undefined && `of pet ${petId}`,
-    reference !== '' && `with the reference ${reference}`,
-    prefix !== '' && `with a reference that begins with ${prefix}`,
-    ships !== '' && `to ship: ${rangeName(ships, view)}`,
-    placed !== '' && `placed: ${rangeName(placed, view)}`,
-    changed !== '' && `changed: ${rangeName(changed, view)}`,
-  ].filter(Boolean);
   const cleared = withoutFilters(view);
   const onlyPet = { ...cleared, petId };
-  const others = parts.length > 1 && petId !== undefined;
+  const others =
+    petId !== undefined && searchOf(cleared) !== searchOf({ ...view, petId: undefined });
   return html`<div class="empty">${icon('search')}<h2>No order matches these filters</h2>
-    <p><bdi>${sentence(parts.join(', '))}</bdi> The store has ${ordersText(whole)} without them.</p>
+    <p><bdi>${filtersInWords(view)}</bdi> The store has ${ordersText(whole)} without them.</p>
     <p class="buttons"><a class="button primary" href=${searchOf(cleared)} @click=${actions.follow(cleared)}>Clear filters</a>
       ${others ? html`<a class="button" href=${searchOf(onlyPet)} @click=${actions.follow(onlyPet)}>Keep only the pet</a>` : nothing}</p></div>`;
 }

@@ -14,6 +14,8 @@ const SYMBOLS =
 const START_B = 104;
 /** Begins a code of digits, two per symbol. */
 const START_C = 105;
+/** Goes on with digits, two per symbol. */
+const CODE_C = 99;
 const STOP = 106;
 const MODULUS = 103;
 /** Longer codes do not fit on a page. */
@@ -22,11 +24,23 @@ const MAX_CHARACTERS = 48;
 /** Returns the widths of the bars and spaces of a text, in modules, beginning with a bar; undefined if it cannot be written. */
 export function code128(text: string): number[] | undefined {
   if (!/^[ -~]+$/.test(text) || text.length > MAX_CHARACTERS) return undefined;
-  const isDigits = /^(\d\d)+$/.test(text);
-  const parts = isDigits ? text.match(/../g)! : [...text];
-  const values = parts.map((part) => (isDigits ? Number(part) : part.charCodeAt(0) - 32));
-  const start = isDigits ? START_C : START_B;
-  const sum = values.reduce((before, value, index) => before + value * (index + 1), start);
-  const symbols = [start, ...values, sum % MODULUS, STOP];
+  const values = valuesOf(text);
+  const sum = values.reduce((before, value, index) => before + value * Math.max(index, 1), 0);
+  const symbols = [...values, sum % MODULUS, STOP];
   return symbols.flatMap((value) => Array.from(SYMBOLS[value]!, Number));
 }
+
+/** Digits take half the room: an odd number of them begins with a single one. */
+function valuesOf(text: string): number[] {
+  const isDigits = /^\d{2,}$/.test(text);
+  if (!isDigits) return [START_B, ...Array.from(text, valueIn)];
+  const pairs = text
+    .slice(text.length % 2)
+    .match(/../g)!
+    .map(Number);
+  return text.length % 2 === 0
+    ? [START_C, ...pairs]
+    : [START_B, valueIn(text[0]!), CODE_C, ...pairs];
+}
+
+const valueIn = (character: string): number => character.charCodeAt(0) - 32;

@@ -1,0 +1,153 @@
+import type { OrderRecord } from '@store-orders/client';
+import { html, nothing, svg } from 'lit-html';
+import {
+  count,
+  isOverdue,
+  orders as ordersText,
+  paperDay,
+  paperTime,
+  REASONS,
+  timeZone,
+} from '../format.ts';
+import { moreIn, totalOf } from '../list/address.ts';
+import { filtersInWords, STATUS_NAMES } from '../list/filters-view.ts';
+import { type Detail, nameOf, type State } from '../state.ts';
+import { code128 } from './code128.ts';
+
+/** Free space before and after a code, in modules. */
+const QUIET = 10;
+/** Width of a module, if the paper has room for it; scanners read from 0.25 mm on. */
+const MODULE_MM = 0.4;
+
+/** What is printed instead of the page: dates have their years, and nothing is relative to today. The screen does not show it. */
+export function paper(state: State) {
+  const { printed, isPrinting, detail, view, session } = state;
+  if (printed?.paper === 'slips')
+    return html`<section class="paper">${printed.orders.map((order) => slip(state, order))}</section>`;
+  if (printed !== undefined)
+    return html`<section class="paper">${pickList(state, printed.orders)}</section>`;
+  if (!isPrinting || session === undefined) return nothing;
+  if (detail?.order !== undefined)
+    return html`<section class="paper">${orderSheet(state, detail, detail.order)}</section>`;
+  if (view.page === 'orders' && session.may.read)
+    return html`<section class="paper">${listSheet(state)}</section>`;
+  return nothing;
+}
+
+function header(state: State) {
+  const { name, environment } = state.session!.key;
+  return html`<header><span><b><bdi>${nameOf(state)}</bdi></b> ${environment === 'production' ? 'Production' : 'Staging'}</span>
+    <span>Printed ${paperTime(new Date().toISOString())} by <bdi>${name}</bdi></span></header>`;
+}
+
+function slip(state: State, order: OrderRecord) {
+  const { id, petId, quantity, shipDate, placedAt, reference } = order;
+  return html`<article class="slip">
+    <p><bdi>${nameOf(state)}</bdi></p>
+    <h1>Order ${id}</h1>
+    ${barcode(String(id))}
+    <dl>
+      <dt>Pet</dt><dd>${petId ?? 'none'}</dd>
+      <dt>Quantity</dt><dd>${quantity === undefined ? 'none' : count(quantity)}</dd>
+      <dt>Ships</dt><dd>${paperTime(shipDate)}</dd>
+      <dt>Placed</dt><dd>${paperTime(placedAt)}</dd>
+      ${reference === undefined ? nothing : html`<dt>Reference</dt><dd><bdi>${reference}</bdi></dd>`}
+    </dl>
+    ${reference === undefined ? nothing : barcode(reference)}
+  </article>`;
+}
+
+/** The orders by pet, with sums, and boxes to tick. */
+function pickList(state: State, orders: readonly OrderRecord[]) {
+  const pets = [...Map.groupBy(orders, ({ petId }) => petId)].sort(([one = 0n], [other = 0n]) =>
+    one < other ? -1 : 1,
+  );
+  const sumOf = (some: readonly OrderRecord[]) =>
+    some.reduce((sum, { quantity = 0n }) => sum + quantity, 0n);
+  const line = ({ id, quantity, reference, shipDate }: OrderRecord) =>
+    html`<tr><td><i class="box"></i></td><td>${barcode(String(id))}</td><td class="number"><b>${quantity === undefined ? nothing : count(quantity)}</b></td><td class="number">${id}</td><td><bdi>${reference ?? nothing}</bdi></td><td class="time">${shipDate === undefined ? nothing : paperDay(shipDate)}</td></tr>`;
+  return html`<article class="pick-list">
+    ${header(state)}
+    <div class="title"><div><h1>Pick list of ${ordersText(orders.length)}</h1>
+      <p>${count(sumOf(orders))} pieces, ${count(pets.length)} ${pets.length === 1 ? 'pet' : 'pets'}</p></div>
+      <p class="fill">Picked by</p><p class="fill">Date</p></div>
+    <table>
+      <thead><tr><th>Done</th><th>Code</th><th class="number">Pieces</th><th class="number">Order</th><th>Reference</th><th>Ships</th></tr></thead>
+      ${pets.map(
+        ([petId, some]) => html`<tbody>
+        <tr class="sum"><th colspan="2">Pet ${petId ?? 'none'}</th><th class="number">${count(sumOf(some))}</th><th colspan="3">${ordersText(some.length)}</th></tr>
+        ${some.map(line)}
+      </tbody>`,
+      )}
+      <tbody><tr class="sum"><th colspan="2">All</th><th class="number">${count(sumOf(orders))}</th><th colspan="3">${ordersText(orders.length)}</th></tr></tbody>
+    </table>
+  </article>`;
+}
+
+const statusOf = (order: OrderRecord) =>
+  `${STATUS_NAMES[order.status as 'pending'] ?? order.status}${isOverdue(order) ? ', overdue' : ''}`;
+
+/** An open order, with its history: one page. */
+function orderSheet(state: State, { events }: Detail, order: OrderRecord) {
+  const { id, reference, petId, quantity, shipDate, placedAt, updatedAt, status } = order;
+  const { reason, trackingNumber } = order;
+  const titles = { placed: 'Placed', shipped: 'Shipped', cancelled: 'Cancelled' } as const;
+  return html`<article class="whole">
+    ${header(state)}
+    <div class="title"><div><h1>Order ${id}</h1>${reference === undefined ? nothing : html`<p class="name"><bdi>${reference}</bdi></p>`}<p><b>${statusOf(order)}</b></p></div>
+      <div>${barcode(String(id))} ${reference === undefined ? nothing : barcode(reference)}</div></div>
+    <dl>
+      <dt>Pet</dt><dd>${petId ?? 'none'}</dd><dt>Quantity</dt><dd>${quantity === undefined ? 'none' : count(quantity)}</dd>
+      <dt>${status === 'shipped' ? 'Shipped' : 'Ships'}</dt><dd>${paperTime(shipDate)}</dd><dt>Placed</dt><dd>${paperTime(placedAt)}</dd>
+      <dt>Changed</dt><dd>${paperTime(updatedAt)}</dd>
+      ${status === 'cancelled' ? html`<dt>Reason</dt><dd><bdi>${reason === undefined ? 'none' : (REASONS[reason] ?? reason)}</bdi></dd>` : html`<dt>Tracking number</dt><dd><bdi>${trackingNumber ?? nothing}</bdi></dd>`}
+    </dl>
+    ${
+      events.length === 0
+        ? nothing
+        : html`<h2>History</h2><table><thead><tr><th>When</th><th>What</th><th>By</th></tr></thead>
+      <tbody>${events.toReversed().map(({ type, at, by, byName }) => html`<tr><td class="time">${paperTime(at)}</td><td>${titles[type as 'placed'] ?? type}</td><td><bdi>${byName ?? by ?? 'an operator of the store'}</bdi></td></tr>`)}</tbody></table>`
+    }
+  </article>`;
+}
+
+/** The orders of the list that are shown. */
+function listSheet(state: State) {
+  const { orders, counts, view } = state;
+  const total = counts === undefined ? undefined : totalOf(counts.counts, view.statuses);
+  const isAll = total === BigInt(orders.length) && counts!.exact;
+  const many =
+    total === undefined || isAll
+      ? ordersText(orders.length)
+      : `${count(orders.length)} of ${ordersText(total, moreIn(counts))}`;
+  const filters = filtersInWords(view);
+  return html`<article class="whole">
+    ${header(state)}
+    <h1>Orders</h1>
+    ${filters === '' ? nothing : html`<p><bdi>${filters}</bdi></p>`}
+    <p><b>${many}</b> · times in ${timeZone()}</p>
+    <table>
+      <thead><tr><th class="number">Order</th><th>Reference</th><th>Status</th><th class="number">Pet</th><th class="number">Quantity</th><th>Ships</th><th>Placed</th></tr></thead>
+      <tbody>${orders.map(
+        (
+          order,
+        ) => html`<tr><td class="number"><b>${order.id}</b></td><td><bdi>${order.reference ?? nothing}</bdi></td><td>${statusOf(order)}</td>
+        <td class="number">${order.petId ?? nothing}</td><td class="number">${order.quantity === undefined ? nothing : count(order.quantity)}</td><td class="time">${paperTime(order.shipDate)}</td><td class="time">${paperTime(order.placedAt)}</td></tr>`,
+      )}</tbody>
+    </table>
+    ${isAll ? nothing : html`<p><b>${many}.</b> The others are not on this paper: show more before printing, or export CSV.</p>`}
+  </article>`;
+}
+
+/** A text as Code 128; nothing if it has other characters than ASCII, or is too long. */
+function barcode(text: string) {
+  const widths = code128(text);
+  if (widths === undefined) return nothing;
+  let at = QUIET;
+  const bars = widths.map((width, index) => {
+    const x = at;
+    at += width;
+    return index % 2 === 0 ? svg`<rect x=${x} y="0" width=${width} height="40"></rect>` : nothing;
+  });
+  return html`<svg class="code" viewBox="0 0 ${at + QUIET} 40" preserveAspectRatio="none" role="img" aria-label="Code of ${text}" .style=${`width:${(at + QUIET) * MODULE_MM}mm`}>${bars}</svg>`;
+}

@@ -1,0 +1,43 @@
+import type { OrderRecord } from '@store-orders/client';
+import { orders as ordersText } from '../format.ts';
+import { matchingOrders } from '../list/matching-orders.ts';
+import type { Screen } from '../screen.ts';
+import type { Paper } from '../state.ts';
+
+/** Orders on one print. */
+const MAX_PRINTED = 1_000;
+
+/** Prints orders as they are now. */
+export async function printOrders(
+  screen: Screen,
+  paper: Paper,
+  chosen: ReadonlyMap<bigint, OrderRecord>,
+): Promise<void> {
+  const { session } = screen.state;
+  if (session === undefined) return;
+  if (chosen.size > MAX_PRINTED) {
+    screen.toast(`Choose up to ${ordersText(MAX_PRINTED)} to print`, true);
+    return;
+  }
+  const found: OrderRecord[] = [];
+  try {
+    // The choice can change meanwhile.
+    const only = new Map(chosen);
+    for await (const orders of matchingOrders(screen, session, only)) found.push(...orders);
+  } catch (error) {
+    const problem = screen.problemOf(session, error);
+    if (problem !== undefined) screen.toast(`Not printed. ${problem}`, true);
+    return;
+  }
+  screen.change((state) => (state.printed = { paper, orders: found }));
+  await screen.drawn();
+  print();
+}
+
+/** Draws what is printed while the browser prints. */
+export function listenForPrints(screen: Screen): void {
+  addEventListener('beforeprint', () => screen.change((state) => (state.isPrinting = true)));
+  addEventListener('afterprint', () =>
+    screen.change((state) => Object.assign(state, { isPrinting: false, printed: undefined })),
+  );
+}
