@@ -22,6 +22,8 @@ import { watchClock, watchStore } from './watch.ts';
 
 /** Timeout of the store check in a readiness probe. */
 const READY_WITHIN_MS = 1_000;
+/** Of no key. */
+const NO_DIGEST = new Uint8Array(32);
 /** A stop is announced to load balancers only if a probe reported ready within this time. */
 const RECENTLY_READY_MS = 60_000;
 /** How long a stop waits for the answers to deliveries. */
@@ -203,7 +205,8 @@ export class Service {
     if (this.#state.name === 'starting') return this.#state.reason;
     if (this.#state.name === 'stopping') return 'stopping';
     const store = this.#openStore!;
-    const usable = () => Promise.all([store.status(), store.connected()]);
+    // Every request looks up a key.
+    const usable = () => Promise.all([store.status(), store.connected(), store.keys([NO_DIGEST])]);
     try {
       await withTimeout(READY_WITHIN_MS, usable);
       return undefined;

@@ -30,7 +30,7 @@ export function schemaDifferences(engine: Engine['name'], found: readonly string
 
 /** What an operator may add: an index of columns, which evaluates nothing, and refuses no row. */
 const PLAIN_INDEX = /^index \w+ \([\w, "]+\)$/;
-const FOREIGN = /^(?:trigger|rule|policy|constraint|check|unique|index) (\w+)/;
+const FOREIGN = /^(?:trigger|rule|policy|constraint|check|unique|index|child) (\w+)/;
 
 /** Returns what no migration made, on the tables of the store, one line each: it can change or refuse what is written. @param found see `schemaDifferences` */
 export function foreignObjects(engine: Engine['name'], found: readonly string[]): string[] {
@@ -50,14 +50,29 @@ export function foreignLines(objects: readonly string[]): string[] {
   return objects.slice(0, MAX_NAMED).map((each) => `${FOREIGN_LINE} ${printable(each)}`);
 }
 
+/** @throws StoreNotUsable if a table inherits from one of the store: its rows would be taken for orders, or for keys */
+export function expectNoChildren(found: readonly string[]): void {
+  const child = found.map((line) => /^child (\w+) (.*)$/.exec(line)).find((each) => each !== null);
+  if (child === undefined) return;
+  const [, parent, table] = child;
+  throw new StoreNotUsable(
+    `the table ${table} inherits from ${parent}, so its rows are taken for those of the store: ALTER TABLE ${table} NO INHERIT ${parent}, or drop it`,
+  );
+}
+
 /** Whether a store can be restored without the object of such a line: a condition of one of its own tables stays. */
 export function canBeLeftOut(line: string): boolean {
   return !line.startsWith(`${FOREIGN_LINE} table `);
 }
 
-/** @throws StoreNotUsable if the schema lacks something. Columns that an operator has added are ignored. */
+/**
+ * @throws StoreNotUsable if the schema lacks something. Columns that an operator has added are ignored, and a replica identity that is lost matters
+ * to publications only.
+ */
 export function expectNothingMissing(differences: readonly string[]): void {
-  const missing = differences.filter((each) => each.startsWith(LACKS));
+  const missing = differences.filter(
+    (each) => each.startsWith(LACKS) && !each.startsWith(`${LACKS} identity `),
+  );
   if (missing.length === 0) return;
   throw new StoreNotUsable(
     ['its schema is not the one that this release expects:', ...missing].join('\n  '),

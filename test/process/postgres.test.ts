@@ -41,7 +41,15 @@ test('a role with privileges on the tables only can do everything but migrate', 
   assert.equal((await run(['migrate', '--database', url])).code, 0);
   const role = new URL(roleUrl).username;
   await query(url, GRANTS(role));
-  const { call, stop } = await serve(t, ['--sample', '20'], { database: roleUrl });
+  const { call, stop, operations } = await serve(t, ['--sample', '20'], { database: roleUrl });
+  // No request can be answered without the keys.
+  await query(url, `REVOKE SELECT ON api_keys FROM ${role}`);
+  await eventually(async () => {
+    const ready = await fetch(`${operations}/readyz`);
+    assert.equal(ready.status, 503);
+    assert.match(await ready.text(), /permission denied for table api_keys/);
+  });
+  await query(url, GRANTS(role));
   assert.equal((await call('DELETE', `${ORDERS}/1`)).status, 204);
   assert.equal(JSON.parse((await call('GET', ORDERS)).body).length, 19);
   assert.equal((await call('GET', '/v1/pets/1')).status, 404);
@@ -105,7 +113,7 @@ test('the message about an unusable database states the reason, without the pass
   await query(url, 'CREATE TABLE orders (id integer)');
   const elsewhere = `postgres://u:secret@127.0.0.1:${await freePort()}/x`;
   for (const [database, words] of [
-    [url, /relation "orders" already exists/],
+    [url, /has tables of another program \(orders\)/],
     [elsewhere, /postgres:\/\/u@127\.0\.0\.1:\d+\/x: PostgreSQL: connect ECONNREFUSED/],
     [`${url}_none`, /database "\w+_none" does not exist/],
     [`${url}?sslmode=verify-ca`, /sslrootcert/],

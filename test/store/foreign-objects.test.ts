@@ -42,6 +42,53 @@ const ADDED = {
   ],
 } as const;
 
+const PostgreSQL = ENGINES[1]!;
+
+test('PostgreSQL: a store is not served while another table inherits from one of its own, since its rows would be orders', async (t) => {
+  const url = await PostgreSQL.newDatabase(t);
+  await (await databaseAt(url).open({ create: true, purpose: 'service' })).close();
+  await queryDatabase(url, 'CREATE TABLE orders_archive () INHERITS (orders)');
+  const { foreign } = await databaseAt(url).check();
+  assert.ok(foreign.includes('the schema has what no migration made: child orders orders_archive'));
+  await assert.rejects(
+    databaseAt(url).open({ create: false, purpose: 'service' }),
+    /orders_archive inherits from orders, .*: ALTER TABLE orders_archive NO INHERIT orders, or drop it/,
+  );
+  await queryDatabase(url, 'ALTER TABLE orders_archive NO INHERIT orders');
+  await (await databaseAt(url).open({ create: false, purpose: 'service' })).close();
+});
+
+test('PostgreSQL: a replica identity that an index took along is named with the statement that restores it', async (t) => {
+  const url = await PostgreSQL.newDatabase(t);
+  await (await databaseAt(url).open({ create: true, purpose: 'service' })).close();
+  const columns = '(key_id COLLATE "C", idempotency_key COLLATE "C")';
+  await queryDatabase(
+    url,
+    `CREATE UNIQUE INDEX renewed ON placements ${columns}; DROP INDEX placements_by_key; ALTER INDEX renewed RENAME TO placements_by_key`,
+  );
+  const statement = 'ALTER TABLE placements REPLICA IDENTITY USING INDEX placements_by_key';
+  assert.deepEqual((await databaseAt(url).check()).schemaDifferences, [
+    `the schema lacks: identity placements: ${statement}`,
+  ]);
+  await (await databaseAt(url).open({ create: false, purpose: 'service' })).close();
+  await queryDatabase(url, statement);
+  assert.deepEqual((await databaseAt(url).check()).schemaDifferences, []);
+});
+
+test('PostgreSQL: the tables of another program are named before a store is made beside them', async (t) => {
+  const url = await PostgreSQL.newDatabase(t);
+  await queryDatabase(
+    url,
+    'CREATE TABLE orders (id serial PRIMARY KEY); CREATE TABLE audit (a int)',
+  );
+  const expected =
+    /has tables of another program \(audit, orders\): use another database, or a schema of its own/;
+  const database = databaseAt(url);
+  await assert.rejects(database.exists(), expected);
+  await assert.rejects(database.planMigrations(), expected);
+  await assert.rejects(database.open({ create: true, purpose: 'service' }), expected);
+});
+
 for (const { name, newDatabase } of ENGINES) {
   test(`${name}: check names what no migration made, and copies refuse it, which the service ignores`, async (t) => {
     for (const [sql, expected] of ADDED[name as keyof typeof ADDED]) {

@@ -92,7 +92,7 @@ function orderSheet(state: State, { events }: Detail, order: OrderRecord) {
   const { id, reference, petId, quantity, shipDate, placedAt, updatedAt, status } = order;
   const { reason, trackingNumber } = order;
   const titles = { placed: 'Placed', shipped: 'Shipped', cancelled: 'Cancelled' } as const;
-  return html`<article class="whole">
+  return html`<article class="record">
     ${header(state)}
     <div class="title"><div><h1>Order ${id}</h1>${reference === undefined ? nothing : html`<p class="name"><bdi>${reference}</bdi></p>`}<p><b>${statusOf(order)}</b></p></div>
       <div>${barcode(String(id))} ${reference === undefined ? nothing : barcode(reference)}</div></div>
@@ -121,7 +121,7 @@ function listSheet(state: State) {
       ? ordersText(orders.length)
       : `${count(orders.length)} of ${ordersText(total, moreIn(counts))}`;
   const filters = filtersInWords(view);
-  return html`<article class="whole">
+  return html`<article class="record">
     ${header(state)}
     <h1>Orders</h1>
     ${filters === '' ? nothing : html`<p><bdi>${filters}</bdi></p>`}

@@ -1,6 +1,6 @@
 import { Mutex } from '../../concurrency.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
-import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
+import { expectNoChildren, expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import type { History } from '../history.ts';
 import { InFlight } from '../in-flight.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
@@ -169,7 +169,9 @@ async function prepareSchema(
     const others = migrated?.from === 0 ? await otherSchemas(each) : undefined;
     if (others !== undefined) onWarning?.({ source: 'search_path', message: others });
     if (update) {
-      expectNothingMissing(schemaDifferences('postgresql', await describeSchema(each)));
+      const found = await describeSchema(each);
+      expectNothingMissing(schemaDifferences('postgresql', found));
+      expectNoChildren(found);
     }
     await readStatus(each);
     if (purpose === 'service') await expectRows(each);

@@ -3,7 +3,7 @@ import type { StoreCheck } from '../tables/consistency.ts';
 import type { MovedIds } from '../tables/copied.ts';
 import { filesIn, parseAddress, withoutCredentials } from './database/address.ts';
 import { newSession } from './database/connection.ts';
-import { hasSchema } from './database/schema.ts';
+import { expectNoOtherTables, hasSchema } from './database/schema.ts';
 import { COMMAND } from './database/session-settings.ts';
 import { checkPostgres } from './maintenance/check.ts';
 import { openPostgresSource, openPostgresTarget, whilePostgresMoved } from './maintenance/copy.ts';
@@ -22,7 +22,9 @@ export function postgresDatabase(url: string) {
     certificates: () => filesIn(url),
     exists: async () => {
       using session = await newSession(url, COMMAND);
-      return await hasSchema(session);
+      const isThere = await hasSchema(session);
+      if (!isThere) await expectNoOtherTables(session);
+      return isThere;
     },
     open: (options: OpenOptions) => openPostgres(url, options),
     check: (options?: StoreCheck) => checkPostgres(url, options),

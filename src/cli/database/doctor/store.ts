@@ -55,13 +55,16 @@ function contentsOf({
   revision,
   movedTo,
   problems,
+  foreign,
   isSample,
 }: Findings): Finding[] {
   if (movedTo !== undefined) {
     const advice = 'use that one, or run "store-orders reactivate"';
     return [problem('store', `it was moved to ${movedTo}`, advice)];
   }
-  const advice = 'save a copy of the database, then restore a backup';
+  const advice = foreign.some((each) => each.includes(': child '))
+    ? 'first mend the schema: another table inherits from one of the store'
+    : 'save a copy of the database, then restore a backup';
   const wrong = problems.map((each) => problem('store', each, advice));
   const counts = Object.entries(orders).map(([status, count]) => `${grouped(count)} ${status}`);
   const checked = isSample

@@ -3,7 +3,17 @@ import type { Session } from './session.ts';
 
 /** Returns the lines of `schemaDifferences` for the schema that has the table store. */
 export async function describeSchema(session: Session): Promise<string[]> {
-  const statements = [COLUMNS, INDEXES, CHECKS, RULES, TRIGGERS, FUNCTIONS, TABLES];
+  const statements = [
+    COLUMNS,
+    INDEXES,
+    IDENTITIES,
+    CHECKS,
+    RULES,
+    CHILDREN,
+    TRIGGERS,
+    FUNCTIONS,
+    TABLES,
+  ];
   const rows = await Promise.all(statements.map((each) => session.query(each)));
   return rows.flat().map(([line]) => line as string);
 }
@@ -33,6 +43,15 @@ const INDEXES = `SELECT CASE WHEN i.indisprimary THEN 'key ' WHEN i.indisunique 
       FROM generate_series(1, i.indnkeyatts) AS part) || ')' || CASE WHEN i.indpred IS NULL THEN '' ELSE ' partial' END AS line
   FROM pg_class AS t JOIN pg_index AS i ON i.indrelid = t.oid
   WHERE t.relnamespace = ${HERE} AND i.indisvalid ORDER BY line`;
+
+/** By which index publications name the rows of a table without a primary key (migration 028): the statement that makes it so again. */
+const IDENTITIES = `SELECT 'identity ' || t.relname || ': ALTER TABLE ' || t.relname || ' REPLICA IDENTITY USING INDEX ' || x.relname AS line
+  FROM pg_class AS t JOIN pg_index AS i ON i.indrelid = t.oid JOIN pg_class AS x ON x.oid = i.indexrelid
+  WHERE t.relnamespace = ${HERE} AND t.relreplident = 'i' AND i.indisreplident ORDER BY line`;
+
+/** Tables that inherit from those of the store: their rows are returned with those of the store. */
+const CHILDREN = `SELECT 'child ' || p.relname || ' ' || i.inhrelid::regclass::text AS line
+  FROM pg_inherits AS i JOIN pg_class AS p ON p.oid = i.inhparent WHERE p.relnamespace = ${HERE} ORDER BY line`;
 
 /** Keys are indexes, which are listed. */
 const CHECKS = `SELECT CASE contype WHEN 'c' THEN 'check ' ELSE 'constraint ' END || t.relname || ' ' || conname

@@ -1,7 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { asset, assetsIn } from '../../../assets.ts';
-import { olderSchema } from '../../expected-schema.ts';
+import { expectedSchema, olderSchema } from '../../expected-schema.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
+import { textArray } from './arrays.ts';
 import { watchBlockers } from './blockers.ts';
 import { collationProblem } from './catalog.ts';
 import { INSUFFICIENT_PRIVILEGE, IS_LOCKED, sqlState, UNIQUE_VIOLATION } from './errors.ts';
@@ -29,6 +30,19 @@ export const KNOWN_MIGRATIONS = MIGRATIONS.length;
 export function hasSchema(session: Session): Promise<boolean> {
   return hasTable(session, 'store_orders_migrations');
 }
+
+/** @throws StoreNotUsable if the schema in which a new store would be made has tables with the names of its own */
+export async function expectNoOtherTables(session: Session): Promise<void> {
+  const own = expectedSchema('postgresql').flatMap((line) => /^table (\w+)$/.exec(line)?.[1] ?? []);
+  const [[schema, tables] = []] = await session.query(NAMED_ALIKE, [textArray(own)]);
+  if (tables == null) return;
+  throw new StoreNotUsable(
+    `the schema ${schema} has tables of another program (${tables}): use another database, or a schema of its own (options=-c%20search_path%3D… in the URL)`,
+  );
+}
+
+const NAMED_ALIKE = `SELECT current_schema(), string_agg(relname, ', ' ORDER BY relname) FROM pg_class
+  WHERE relnamespace = current_schema()::regnamespace AND relname = ANY ($1::text[])`;
 
 async function hasTable(session: Session, name: string): Promise<boolean> {
   const [row] = await session.query('SELECT to_regclass($1) IS NOT NULL', [name]);
@@ -81,6 +95,7 @@ export async function migrate(
   const { create, update } = options;
   const isThere = await hasSchema(session);
   if (!create && !isThere) throw new StoreNotUsable('it contains no store');
+  if (!isThere) await expectNoOtherTables(session);
   const to = MIGRATIONS.length;
   const pending = await missingMigrations(session);
   const from = to - pending.length;

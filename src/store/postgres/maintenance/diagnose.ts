@@ -166,12 +166,11 @@ async function rightsOf(session: Session): Promise<Finding[]> {
     const found = `row-level security hides rows from this role in ${hiding.map(([name]) => name).join(', ')}`;
     return [problem('rights', found, RLS_ADVICE)];
   }
-  const [[may] = []] = await session.query(hasTables === 1n ? MAY_WRITE : MAY_CREATE);
-  if (may === 1n) return [ok('rights', 'the role has the permissions that it needs')];
-  const found =
-    hasTables === 1n
-      ? 'the role lacks permission to write all tables'
-      : 'the role lacks permission to create tables';
+  const [[lacking, role] = []] = await session.query(
+    hasTables === 1n ? NOT_WRITABLE : NOT_CREATABLE,
+  );
+  if (lacking == null) return [ok('rights', 'the role has the permissions that it needs')];
+  const found = `the role ${role} lacks permission to ${hasTables === 1n ? 'read and write' : 'create tables in'} ${lacking}`;
   return [problem('rights', found, 'see "Roles" in docs/postgresql.md')];
 }
 
@@ -189,8 +188,8 @@ const RLS_ADVICE =
 
 const HIDING = `SELECT relname FROM pg_class WHERE ${TABLES_HERE} AND row_security_active(oid) ORDER BY relname`;
 
-const MAY_WRITE = `SELECT coalesce(bool_and(has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
-    AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE')), false)
-  FROM pg_class WHERE ${TABLES_HERE}`;
+const NOT_WRITABLE = `SELECT string_agg(relname, ', ' ORDER BY relname), current_user
+  FROM pg_class WHERE ${TABLES_HERE} AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
+    AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))`;
 
-const MAY_CREATE = "SELECT coalesce(has_schema_privilege(current_schema(), 'CREATE'), false)";
+const NOT_CREATABLE = `SELECT current_schema(), current_user WHERE NOT has_schema_privilege(current_schema(), 'CREATE')`;

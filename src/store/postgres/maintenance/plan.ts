@@ -2,7 +2,7 @@ import type { MigrationStep, MigrationSteps } from '../../diagnosis.ts';
 import { holdersOf } from '../database/blockers.ts';
 import { newSession } from '../database/connection.ts';
 import type { MigrationPlan } from '../database/migration-plan.ts';
-import { hasSchema, missingMigrations, planOf } from '../database/schema.ts';
+import { expectNoOtherTables, hasSchema, missingMigrations, planOf } from '../database/schema.ts';
 import { COMMAND } from '../database/session-settings.ts';
 
 /**
@@ -12,6 +12,7 @@ import { COMMAND } from '../database/session-settings.ts';
 export async function planPostgres(url: string): Promise<MigrationSteps> {
   using session = await newSession(url, COMMAND);
   const isNew = !(await hasSchema(session));
+  if (isNew) await expectNoOtherTables(session);
   const steps: MigrationStep[] = [];
   const tables = new Set<string>();
   for (const name of await missingMigrations(session)) {
