@@ -7,7 +7,7 @@ import { detailsDialog, detailsPanel } from './details.ts';
 import { clockTime, timeZone } from './format.ts';
 import { icon, mark } from './icons.ts';
 import { searchOf, withoutFilters } from './list/address.ts';
-import { filterBar } from './list/filters-view.ts';
+import { filterBar, phoneTools } from './list/filters-view.ts';
 import { ordersList } from './list/list-view.ts';
 import { paper } from './printing/paper.ts';
 import { scanPage } from './scanning/scan-view.ts';
@@ -56,24 +56,33 @@ function mainOf(state: State, actions: Actions) {
 }
 
 function appBar(state: State, actions: Actions) {
-  const { session, view } = state;
+  const { session, view, isNarrow } = state;
   const { may, key } = session!;
-  const isOffered = { orders: true, activity: may.follow, webhooks: may.webhooks };
   const home = { ...withoutFilters(view), page: 'orders' } as const;
-  const shown = view.page === 'scan' ? 'orders' : view.page;
-  const tab = ([name, text]: (typeof TABS)[number]) => {
-    const to = { ...view, page: name, order: undefined };
-    return html`<a href=${searchOf(to)} aria-current=${name === shown ? 'page' : 'false'} @click=${actions.follow(to)}>${text}</a>`;
-  };
+  const isStaging = key.environment !== 'production';
+  const isList = view.page === 'orders' && may.read;
   return html`<header class="bar">
     <a class="skip" href="#" @click=${actions.skip}>Skip to the ${view.page === 'orders' ? 'orders' : 'page'}</a>
     <a class="brand" href=${searchOf(home)} @click=${actions.follow(home)}>${mark()}<span><bdi>${nameOf(state)}</bdi></span></a>
-    <span class="env ${key.environment}">${key.environment === 'production' ? 'Production' : 'Staging'}</span>
-    <nav class="tabs" aria-label="Views">${TABS.filter(([name]) => isOffered[name]).map(tab)}</nav>
+    ${isNarrow && !isStaging ? nothing : html`<span class="env ${key.environment}">${isStaging ? 'Staging' : 'Production'}</span>`}
+    ${isNarrow ? nothing : html`<nav class="tabs" aria-label="Views">${tabs(state, actions)}</nav>`}
     ${may.read ? searchBox(state, actions) : nothing}
+    ${isNarrow && isList ? phoneTools(state, actions) : nothing}
     ${liveState(state)}
+    ${isNarrow && may.place ? html`<button type="button" class="quiet icon-only" aria-label="Place order" @click=${actions.openForm}>${icon('plus')}</button>` : nothing}
     ${keyMenu(state, actions)}
   </header>`;
+}
+
+/** Links to the pages that the key may see. */
+function tabs({ session, view }: State, actions: Actions) {
+  const { follow, webhooks } = session!.may;
+  const isOffered = { orders: true, activity: follow, webhooks };
+  const shown = view.page === 'scan' ? 'orders' : view.page;
+  return TABS.filter(([name]) => isOffered[name]).map(([name, text]) => {
+    const to = { ...view, page: name, order: undefined };
+    return html`<a href=${searchOf(to)} aria-current=${name === shown ? 'page' : 'false'} @click=${actions.follow(to)}>${text}</a>`;
+  });
 }
 
 function liveState({ live }: State) {
@@ -86,7 +95,8 @@ function liveState({ live }: State) {
   return html`<span class="connection ${live}" role="status">${icon(name)}<span>${text}</span></span>`;
 }
 
-function keyMenu({ session, preferences }: State, actions: Actions) {
+function keyMenu(state: State, actions: Actions) {
+  const { session, preferences, isNarrow } = state;
   const { key, may } = session!;
   const limit = key.cancelsPerHour === undefined ? '' : ` (${key.cancelsPerHour} an hour)`;
   const can = [
@@ -95,11 +105,11 @@ function keyMenu({ session, preferences }: State, actions: Actions) {
   ];
   const abilities = can.filter(Boolean).join(', ') || 'has other scopes';
   return html`<button type="button" class="quiet who" popovertarget="menu" aria-label="Signed in with the key ${key.name}">
-      ${icon('key')}<span><bdi>${key.name}</bdi></span>${icon('down')}</button>
+      ${icon(isNarrow ? 'menu' : 'key')}<span><bdi>${key.name}</bdi></span>${icon('down')}</button>
     <div class="popover menu" id="menu" popover role="dialog" aria-label="Key">
+      ${isNarrow ? html`<nav class="pages" aria-label="Views">${tabs(state, actions)}</nav>` : nothing}
       <p class="head"><b><bdi>${key.name}</bdi></b><br /><code>${key.id}</code><br />This key ${abilities}.</p>
       <button type="button" class="item" popovertarget="menu" popovertargetaction="hide" @click=${actions.showDialog({ kind: 'keys' })}>Keyboard shortcuts <kbd>?</kbd></button>
-      ${may.place ? html`<button type="button" class="item narrow-only" popovertarget="menu" popovertargetaction="hide" @click=${actions.openForm}>Place order</button>` : nothing}
       <button type="button" class="item narrow-only" popovertarget="menu" popovertargetaction="hide" @click=${actions.exportCsv}>Export CSV</button>
       <label class="item narrow-only"><input type="checkbox" .checked=${preferences.isCompact} @change=${actions.setCompact(!preferences.isCompact)} />Compact rows</label>
       <a class="item" href="/reference">API reference</a>

@@ -4,6 +4,7 @@ import type { Browser, Page } from 'playwright-core';
 import { pending, place, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
 import { row, signedIn } from './console-page.ts';
+import { accessibilityFindings } from './page.ts';
 
 let browser: Browser;
 before(async () => {
@@ -69,6 +70,42 @@ for (const width of [1_440, 1_000, 700, 640, 390, 320]) {
     await expectWhole(5);
   });
 }
+
+test('on a phone the first order is in the upper third, and filters, sort and select all are within reach', async (t) => {
+  const service = await startService(t, {
+    STORE_NAME: 'Harbor Pets and Aquarium Supplies, Hamburg',
+  });
+  await place(service.store, { ...pending(1n), petId: 7n, reference: 'WEB-1' }, pending(2n));
+  const viewport = { width: 390, height: 844 };
+  const { page, problems } = await signedIn(t, browser, service, { viewport });
+  await row(page, 1).waitFor();
+  assert.match(await row(page, 1).innerText(), /WEB-1\s+Pending\s+1 × pet 7/);
+  assert.ok((await row(page, 2).boundingBox())!.y < viewport.height / 3);
+  const bar = page.locator('.bar');
+  for (const button of await bar.locator('button:visible, a.button:visible').all()) {
+    const { width, height } = (await button.boundingBox())!;
+    assert.ok(
+      Math.min(width, height) >= 44,
+      `${await button.getAttribute('aria-label')} ${width} ${height}`,
+    );
+  }
+  assert.deepEqual(await accessibilityFindings(page), []);
+  await page.getByRole('button', { name: 'Filters', exact: true }).click();
+  await page.getByRole('button', { name: 'Pet', exact: true }).click();
+  await page.getByLabel('Orders of the pet').fill('7');
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Filters, 1 set' }).waitFor();
+  await row(page, 2).waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Newest first' }).click();
+  await page.getByRole('link', { name: 'Ships soonest' }).click();
+  await page.getByRole('button', { name: 'Ships soonest' }).waitFor();
+  await page.getByLabel('Select all pending orders on this page').check();
+  await page.getByText('1', { exact: true }).first().waitFor();
+  await page.getByRole('button', { name: /^Signed in with the key/ }).click();
+  await page.getByRole('link', { name: 'Activity' }).click();
+  await page.getByRole('heading', { name: 'Activity' }).waitFor();
+  assert.deepEqual(problems, []);
+});
 
 test('the button of the columns has how many are hidden, and its menu those without room', async (t) => {
   const service = await startService(t);

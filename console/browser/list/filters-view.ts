@@ -34,7 +34,7 @@ export function filterBar(state: State, actions: Actions) {
       <h1 tabindex="-1">Orders</h1>
       ${segments(state, actions)}
       <p class="whole">${isFiltered(view) && whole !== undefined ? `of ${count(whole)} in the whole store` : nothing}</p>
-      <div class="tools">${state.session!.may.place ? html`<button type="button" class="primary wide-only" @click=${actions.openForm}>${icon('plus')}Place order</button>` : nothing}${isEmptyStore(state) ? nothing : html`<a class="button scan" href=${searchOf(scan)} @click=${actions.follow(scan)}>${icon('scan')}Scan</a>${viewMenu(state, actions)} ${exportButton(state, actions)}`}</div>
+      <div class="tools">${state.session!.may.place ? html`<button type="button" class="primary wide-only" @click=${actions.openForm}>${icon('plus')}Place order</button>` : nothing}${isEmptyStore(state) ? nothing : html`<a class="button scan wide-only" href=${searchOf(scan)} @click=${actions.follow(scan)}>${icon('scan')}Scan</a>${viewMenu(state, actions)} ${exportButton(state, actions)}`}</div>
     </div>
     ${isEmptyStore(state) ? nothing : filters(state, actions)}
   </div>`;
@@ -43,11 +43,41 @@ export function filterBar(state: State, actions: Actions) {
 function filters(state: State, actions: Actions) {
   const { view } = state;
   const cleared = { ...withoutFilters(view), statuses: view.statuses };
-  return html`<div class="filters" role="group" aria-label="Filters">
+  // On a phone they are behind a button.
+  return html`<div class="filters ${state.isNarrow ? 'popover' : ''}" id="filters" popover=${state.isNarrow ? 'auto' : nothing} role="group" aria-label="Filters">
       ${petChip(state, actions)} ${rangeChip('ships', state, actions)} ${rangeChip('placed', state, actions)} ${rangeChip('changed', state, actions)} ${referenceChip(state, actions)} ${statusChip(state, actions)} ${viewsChip(state, actions)}
       ${isFiltered(view) ? html`<a class="link clear-all" href=${searchOf(cleared)} @click=${actions.follow(cleared)}>Clear all</a>` : nothing}
       <p class="match" role="status">${matching(state)}</p>
     </div>`;
+}
+
+/** Beside the search of a phone: the page for scanning, and the filters, with how many are set. */
+export function phoneTools(state: State, actions: Actions) {
+  const { view } = state;
+  const { petId, reference, prefix, ships, placed, changed, statuses } = view;
+  const set = [reference || prefix, ships, placed, changed].filter((each) => each !== '').length;
+  const all = set + (petId === undefined ? 0 : 1) + (statuses.length > 1 ? 1 : 0);
+  const scan = { ...view, page: 'scan', order: undefined } as const;
+  return html`<a class="button icon-only scan" href=${searchOf(scan)} aria-label="Scan" @click=${actions.follow(scan)}>${icon('scan')}</a>
+    ${isEmptyStore(state) ? nothing : html`<button type="button" class="icon-only" popovertarget="filters" aria-label=${all === 0 ? 'Filters' : `Filters, ${all} set`}>${icon('filter')}${all === 0 ? nothing : html`<b class="number">${all}</b>`}</button>`}`;
+}
+
+/** Selecting all, and the order of the list, for which a phone has no heads of columns. */
+export function phoneHead(state: State, box: unknown, actions: Actions) {
+  const current = SORTINGS.find(([, each]) => isSorted(state.view, each))?.[0] ?? 'Sorted';
+  return html`<div class="phone-head">${box}
+    <button type="button" class="quiet" popovertarget="sort-menu">${current}${icon('down')}</button>
+    <nav class="popover" id="sort-menu" popover aria-label="Sort">${sortLinks(state.view, actions)}</nav></div>`;
+}
+
+const isSorted = (view: View, sorting: View['sorting']) =>
+  searchOf({ ...view, sorting, order: undefined }) === searchOf({ ...view, order: undefined });
+
+function sortLinks(view: View, actions: Actions) {
+  return SORTINGS.map(([name, sorting]) => {
+    const to = { ...view, sorting, order: undefined };
+    return html`<a class="item" href=${searchOf(to)} aria-current=${isSorted(view, sorting)} @click=${actions.follow(to)}>${name}</a>`;
+  });
 }
 
 /** How many orders match the filters and the status. */
@@ -259,11 +289,6 @@ function viewMenu(state: State, actions: Actions) {
   const { preferences, view, unseen } = state;
   const hidden = hiddenIn(state);
   const hasNoRoom = (each: Column) => unseen.includes(each) && !hidden.includes(each);
-  const sorting = ([name, each]: (typeof SORTINGS)[number]) => {
-    const to = { ...view, sorting: each, order: undefined };
-    const isCurrent = searchOf(to) === searchOf({ ...view, order: undefined });
-    return html`<a class="item" href=${searchOf(to)} aria-current=${isCurrent} @click=${actions.follow(to)}>${name}</a>`;
-  };
   return html`<button type="button" class="wide-only" popovertarget="view-menu">${icon('columns')}View${unseen.length === 0 ? nothing : html` <span class="hint">${unseen.length} hidden</span>`}</button>
     <div class="popover columns" id="view-menu" popover role="dialog" aria-label="View">
       <fieldset><legend>Columns</legend>${COLUMNS.map(
@@ -275,7 +300,7 @@ function viewMenu(state: State, actions: Actions) {
         <label class="item"><input type="radio" name="density" .checked=${!preferences.isCompact} @change=${actions.setCompact(false)} />Comfortable</label>
       </fieldset>
       ${view.without === undefined ? html`<a class="item" href=${searchOf({ ...view, without: hidden })} @click=${actions.follow({ ...view, without: hidden })}>Put the columns into the address</a>` : nothing}
-      <nav aria-label="Sort"><p class="head">Sort</p>${SORTINGS.map(sorting)}</nav>
+      <nav aria-label="Sort"><p class="head">Sort</p>${sortLinks(view, actions)}</nav>
     </div>`;
 }
 

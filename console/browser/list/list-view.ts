@@ -16,7 +16,7 @@ import {
 import { icon } from '../icons.ts';
 import { hiddenIn, type State } from '../state.ts';
 import { moreIn, type Sorting, searchOf, totalOf, withoutFilters } from './address.ts';
-import { filtersInWords, STATUS_NAMES } from './filters-view.ts';
+import { filtersInWords, phoneHead, STATUS_NAMES } from './filters-view.ts';
 import { isEmptyList, isEmptyStore, maySelect, selectable } from './list-state.ts';
 
 /** Columns have room for so many characters at least, so that they do not become wider with each page. */
@@ -112,10 +112,10 @@ function table(state: State, actions: Actions) {
     Math.max(id, pet, quantity) > SHORT_DIGITS ? 'long-ids' : '',
     orders.length > MANY_ROWS ? 'many' : '',
   ].join(' ');
-  return html`<div class="list"><table role="table" class=${classes} .style=${`--id:${id}ch;--pet:${pet}ch;--quantity:${quantity}ch`}>
+  return html`${state.isNarrow ? phoneHead(state, canAct ? html`<label>${selectAll(state, actions)} Select all</label>` : nothing, actions) : nothing}<div class="list"><table role="table" class=${classes} .style=${`--id:${id}ch;--pet:${pet}ch;--quantity:${quantity}ch`}>
     <caption class="hidden">Orders</caption>
     <thead role="rowgroup" ${ref(actions.observeHead)}><tr role="row">
-      <th scope="col" role="columnheader" class="check">${canAct ? selectAll(state, actions) : html`<span class="hidden">Selection</span>`}</th>
+      <th scope="col" role="columnheader" class="check">${canAct && !state.isNarrow ? selectAll(state, actions) : html`<span class="hidden">Selection</span>`}</th>
       ${heading('Order', 'id number', 'id')} ${heading('Reference', 'reference', undefined)} ${heading('Status', 'status', undefined)}
       ${heading('Pet', 'pet number', undefined)} ${heading('Quantity', 'quantity number', undefined)} ${heading('Ships', 'ships', 'shipDate', false)} ${heading('Placed', 'placed', 'placedAt')}
       ${heading('Changed', 'changed', 'updatedAt')}
@@ -176,7 +176,7 @@ function row(state: State, order: OrderRecord, canAct: boolean, actions: Actions
     <th scope="row" role="rowheader" class="id number"><a href=${searchOf(to)} @click=${actions.follow(to)}>${id}</a><button type="button" class="copy icon-only" aria-label="Copy id ${id}" @click=${actions.copy(String(id), 'Id')}>${icon('copy')}</button></th>
     <td role="cell" class="reference">${reference === undefined ? nothing : html`<bdi title=${reference}>${reference}</bdi><button type="button" class="copy icon-only" aria-label="Copy the reference ${reference}" @click=${actions.copy(reference, 'Reference')}>${icon('copy')}</button>`}</td>
     <td role="cell" class="status">${pill(status)}${result === undefined || result.kind === 'done' ? nothing : html`<span class="row-result" title=${result.text}>${icon('warning')}<span class="hidden">${result.text}</span></span>`}</td>
-    <td role="cell" class="pet number">${petId === undefined ? nothing : html`<a href=${searchOf(toPet)} aria-label="Orders of pet ${petId}" @click=${actions.follow(toPet)}>${isNarrow ? 'Pet ' : nothing}${petId}</a>`}</td>
+    <td role="cell" class="pet number">${petId === undefined ? nothing : html`${isNarrow && quantity !== undefined ? `${count(quantity)} × ` : nothing}<a href=${searchOf(toPet)} aria-label="Orders of pet ${petId}" @click=${actions.follow(toPet)}>${isNarrow ? 'pet ' : nothing}${petId}</a>`}</td>
     <td role="cell" class="quantity number">${quantity === undefined ? nothing : count(quantity)}</td>
     <td role="cell" class="ships">${shipsCell(order, isNarrow)}</td>
     <td role="cell" class="placed">${time(placedAt)}</td>
