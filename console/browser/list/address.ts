@@ -9,7 +9,7 @@ import { COLUMNS, type Column } from '../preferences.ts';
 import { boundsOf, PRESETS_OF, type Range, rangeIn } from './range.ts';
 
 export const STATUSES = ['pending', 'shipped', 'cancelled'] as const;
-export const PAGES = ['orders', 'scan', 'activity', 'webhooks'] as const;
+const PAGES = ['orders', 'scan', 'activity', 'webhooks'] as const;
 /** Numbers of days that the activity can show, today included. */
 export const DAY_COUNTS = [14, 30, 90] as const;
 

@@ -31,6 +31,7 @@ test('a key with scopes can do what they name, and nothing else, in both version
     ['orders:read', 'GET', `${ORDERS}/1/history`],
     ['orders:read', 'GET', '/v2/store/counts'],
     ['orders:read', 'GET', '/v2/store'],
+    ['orders:read', 'POST', `${ORDERS}/find`, json, '{"ids":[1]}'],
     ['orders:place', 'POST', ORDERS, json, '{"petId":1,"quantity":1}'],
     ['orders:cancel', 'POST', `${ORDERS}/404/cancel`],
     ['orders:ship', 'POST', `${ORDERS}/404/ship`],

@@ -3,7 +3,7 @@ import { secretOf } from '../../../feed/deliveries/webhook-key.ts';
 import { expectTime } from '../../../http/request/exchange.ts';
 import { refuse } from '../../../http/request/reply.ts';
 import { jsonReply, operation } from '../../operation.ts';
-import { optionalIdempotencyKeyOf } from '../idempotency-key.ts';
+import { optionalIdempotencyKeyOf } from '../orders/idempotency-key.ts';
 import {
   permittedWebhook,
   recordOf,

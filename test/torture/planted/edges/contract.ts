@@ -116,7 +116,7 @@ export const CONTRACT_FAULTS: readonly SmallFault[] = [
   {
     name: 'digest-without-details',
     breaks: 'An Idempotency-Key with other content is 422.',
-    file: 'src/api/v2/change-in-bulk.ts',
+    file: 'src/api/v2/orders/change-in-bulk.ts',
     text: 'return [String(id), etag, reference, ...Object.values(detail)];',
     fault: 'return [String(id), etag, reference, ...Object.values(detail).slice(1)];',
     tests: ['v2/bulk'],
@@ -124,7 +124,7 @@ export const CONTRACT_FAULTS: readonly SmallFault[] = [
   {
     name: 'digest-without-conditions',
     breaks: 'An Idempotency-Key with other content is 422.',
-    file: 'src/api/v2/change-in-bulk.ts',
+    file: 'src/api/v2/orders/change-in-bulk.ts',
     text: 'return [String(id), etag, reference, ...',
     fault: 'return [String(id), ...',
     tests: ['v2/bulk'],
@@ -132,7 +132,7 @@ export const CONTRACT_FAULTS: readonly SmallFault[] = [
   {
     name: 'digest-without-shipped-at',
     breaks: 'An Idempotency-Key with other content is 422.',
-    file: 'src/api/v2/ship-orders.ts',
+    file: 'src/api/v2/orders/ship-orders.ts',
     text: '{at}`,',
     fault: '{by}`,',
     tests: ['v2/bulk'],

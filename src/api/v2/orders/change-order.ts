@@ -1,14 +1,19 @@
-import type { OrderRecord } from '../../../protocol/generated/records.ts';
-import type { ChangeCommand, ChangeResult } from '../../domain/bulk.ts';
-import type { Refusal } from '../../http/error-records.ts';
-import { type ErrorReply, type Reply, refuse, refuseWithOrder } from '../../http/request/reply.ts';
-import { orderEtag } from '../../records/etags.ts';
-import { orderRecordJson } from '../../records/order-json.ts';
-import { orderWithHistory } from '../../store/store.ts';
-import type { Call, Services } from '../operation.ts';
-import { expectStrong, requiredRevision } from '../preconditions.ts';
-import { limitReached } from '../submit.ts';
-import { changedReply } from './replies.ts';
+import type { OrderRecord } from '../../../../protocol/generated/records.ts';
+import type { ChangeCommand, ChangeResult } from '../../../domain/bulk.ts';
+import type { Refusal } from '../../../http/error-records.ts';
+import {
+  type ErrorReply,
+  type Reply,
+  refuse,
+  refuseWithOrder,
+} from '../../../http/request/reply.ts';
+import { orderEtag } from '../../../records/etags.ts';
+import { orderRecordJson } from '../../../records/order-json.ts';
+import { orderWithHistory } from '../../../store/store.ts';
+import type { Call, Services } from '../../operation.ts';
+import { expectStrong, requiredRevision } from '../../preconditions.ts';
+import { limitReached } from '../../submit.ts';
+import { changedReply } from '../replies.ts';
 
 /** Carries out a command on one order under If-Match; replies with the order, or the reason why it was not changed. */
 export async function changeOrder(

@@ -1,6 +1,6 @@
-import type { Operations } from '../../../protocol/generated/operations.ts';
-import { parseBound, parseTimestamp } from '../../domain/timestamp.ts';
-import type { OrderFilter } from '../../store/order-filter.ts';
+import type { Operations } from '../../../../protocol/generated/operations.ts';
+import { parseBound, parseTimestamp } from '../../../domain/timestamp.ts';
+import type { OrderFilter } from '../../../store/order-filter.ts';
 
 /** The parameters that select orders; times per RFC 3339. */
 type FilterParameters = Operations['countOrders']['parameters'];

@@ -1,15 +1,15 @@
-import type { Json } from '../../../protocol/exact-json.ts';
-import type { Operations } from '../../../protocol/generated/operations.ts';
-import type { OrderPage as PageRecord } from '../../../protocol/generated/records.ts';
-import { positionText } from '../../../protocol/history.ts';
-import { invalid, refuse } from '../../http/request/reply.ts';
-import { storeEtags } from '../../records/etags.ts';
-import { formatInTurns, orderRecordJson } from '../../records/order-json.ts';
-import { pageCursor, parsePageCursor } from '../../records/page-cursors.ts';
-import type { OrderPage, PagePlace, PageQuery } from '../../store/pages.ts';
-import { operation } from '../operation.ts';
+import type { Json } from '../../../../protocol/exact-json.ts';
+import type { Operations } from '../../../../protocol/generated/operations.ts';
+import type { OrderPage as PageRecord } from '../../../../protocol/generated/records.ts';
+import { positionText } from '../../../../protocol/history.ts';
+import { invalid, refuse } from '../../../http/request/reply.ts';
+import { storeEtags } from '../../../records/etags.ts';
+import { formatInTurns, orderRecordJson } from '../../../records/order-json.ts';
+import { pageCursor, parsePageCursor } from '../../../records/page-cursors.ts';
+import type { OrderPage, PagePlace, PageQuery } from '../../../store/pages.ts';
+import { operation } from '../../operation.ts';
+import { DEFAULT_LIMIT, pageReply } from '../replies.ts';
 import { filterOf } from './filters.ts';
-import { DEFAULT_LIMIT, pageReply } from './replies.ts';
 
 type Parameters = Operations['listOrders']['parameters'];
 

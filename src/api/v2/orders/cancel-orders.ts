@@ -1,5 +1,5 @@
-import { operation } from '../operation.ts';
-import { cancellation } from '../submit.ts';
+import { operation } from '../../operation.ts';
+import { cancellation } from '../../submit.ts';
 import { changeInBulk } from './change-in-bulk.ts';
 
 /** POST /store/orders/cancel: cancels several orders; the result of each. */

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
-import type { NewOrder } from '../../../protocol/generated/records.ts';
-import type { OrderRecord } from '../../domain/order.ts';
-import type { PlaceOrderCommand } from '../../domain/placement.ts';
-import { refuse } from '../../http/request/reply.ts';
-import { operation } from '../operation.ts';
-import { failsPrecondition } from '../preconditions.ts';
-import { limitReached } from '../submit.ts';
+import type { NewOrder } from '../../../../protocol/generated/records.ts';
+import type { OrderRecord } from '../../../domain/order.ts';
+import type { PlaceOrderCommand } from '../../../domain/placement.ts';
+import { refuse } from '../../../http/request/reply.ts';
+import { operation } from '../../operation.ts';
+import { failsPrecondition } from '../../preconditions.ts';
+import { limitReached } from '../../submit.ts';
+import { changedReply } from '../replies.ts';
 import { timeOf } from './filters.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
-import { changedReply } from './replies.ts';
 
 /**
  * POST /store/orders: 201 once the order is durable; the same response for a repetition with the same Idempotency-Key

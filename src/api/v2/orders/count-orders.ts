@@ -1,8 +1,8 @@
-import { toJson } from '../../../protocol/exact-json.ts';
-import { storeEtags } from '../../records/etags.ts';
-import { operation } from '../operation.ts';
+import { toJson } from '../../../../protocol/exact-json.ts';
+import { storeEtags } from '../../../records/etags.ts';
+import { operation } from '../../operation.ts';
+import { pageReply } from '../replies.ts';
 import { filterOf } from './filters.ts';
-import { pageReply } from './replies.ts';
 
 /** GET /store/counts: how many orders match all filters, by status. */
 export const countOrders = operation(

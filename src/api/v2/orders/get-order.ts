@@ -1,8 +1,8 @@
-import { refuse } from '../../http/request/reply.ts';
-import { orderEtag } from '../../records/etags.ts';
-import { orderRecordJson } from '../../records/order-json.ts';
-import { operation } from '../operation.ts';
-import { readReply } from './replies.ts';
+import { refuse } from '../../../http/request/reply.ts';
+import { orderEtag } from '../../../records/etags.ts';
+import { orderRecordJson } from '../../../records/order-json.ts';
+import { operation } from '../../operation.ts';
+import { readReply } from '../replies.ts';
 
 /** GET /store/orders/{orderId}: an order in any status. */
 export const getOrder = operation('getOrder', async (call, { store }) => {

@@ -1,8 +1,8 @@
-import type { Json } from '../../../protocol/exact-json.ts';
-import type { FoundOrders } from '../../../protocol/generated/records.ts';
-import { formatInTurns, orderRecordJson } from '../../records/order-json.ts';
-import { jsonReply, operation } from '../operation.ts';
-import { NOT_STORED } from './replies.ts';
+import type { Json } from '../../../../protocol/exact-json.ts';
+import type { FoundOrders } from '../../../../protocol/generated/records.ts';
+import { formatInTurns, orderRecordJson } from '../../../records/order-json.ts';
+import { jsonReply, operation } from '../../operation.ts';
+import { NOT_STORED } from '../replies.ts';
 
 /** POST /store/orders/find: the orders with some ids or references. */
 export const findOrders = operation(

@@ -1,12 +1,12 @@
-import { toJson } from '../../../protocol/exact-json.ts';
-import { isAllowed } from '../../domain/api-key.ts';
-import { formatTimestamp } from '../../domain/timestamp.ts';
-import { refuse } from '../../http/request/reply.ts';
-import { orderEtag } from '../../records/etags.ts';
-import { eventsCursor, parseEventsCursor } from '../../records/page-cursors.ts';
-import { type OrderEvent, orderWithHistory } from '../../store/store.ts';
-import { operation } from '../operation.ts';
-import { DEFAULT_LIMIT, readReply } from './replies.ts';
+import { toJson } from '../../../../protocol/exact-json.ts';
+import { isAllowed } from '../../../domain/api-key.ts';
+import { formatTimestamp } from '../../../domain/timestamp.ts';
+import { refuse } from '../../../http/request/reply.ts';
+import { orderEtag } from '../../../records/etags.ts';
+import { eventsCursor, parseEventsCursor } from '../../../records/page-cursors.ts';
+import { type OrderEvent, orderWithHistory } from '../../../store/store.ts';
+import { operation } from '../../operation.ts';
+import { DEFAULT_LIMIT, readReply } from '../replies.ts';
 
 /** GET /store/orders/{orderId}/history: a page of the events of an order, oldest first. Only keys that may read changes get the names of keys. */
 export const getOrderHistory = operation('getOrderHistory', async (call, { store }) => {

@@ -1,27 +1,27 @@
 import { createHash } from 'node:crypto';
-import type { Json } from '../../../protocol/exact-json.ts';
-import type { Operations } from '../../../protocol/generated/operations.ts';
-import type { ChangeResults } from '../../../protocol/generated/records.ts';
+import type { Json } from '../../../../protocol/exact-json.ts';
+import type { Operations } from '../../../../protocol/generated/operations.ts';
+import type { ChangeResults } from '../../../../protocol/generated/records.ts';
 import {
   type BulkCommand,
   type ChangeCommand,
   type ChangeResult,
   isDone,
-} from '../../domain/bulk.ts';
-import { NO_REVISION } from '../../domain/lifecycle.ts';
-import type { OrderId, OrderRecord } from '../../domain/order.ts';
-import { ERROR_RECORDS, type RequestProblem } from '../../http/error-records.ts';
-import { isWeak, matchesIfMatch } from '../../http/request/conditional.ts';
-import { type ErrorReply, invalid, type Reply, refuse } from '../../http/request/reply.ts';
-import { orderEtag } from '../../records/etags.ts';
-import { orderRecordJson } from '../../records/order-json.ts';
-import type { Store } from '../../store/store.ts';
-import { type Call, JSON_TYPE, type Services } from '../operation.ts';
-import { failsPrecondition, WEAK_ETAG } from '../preconditions.ts';
-import { limitReached, secondsUntil } from '../submit.ts';
+} from '../../../domain/bulk.ts';
+import { NO_REVISION } from '../../../domain/lifecycle.ts';
+import type { OrderId, OrderRecord } from '../../../domain/order.ts';
+import { ERROR_RECORDS, type RequestProblem } from '../../../http/error-records.ts';
+import { isWeak, matchesIfMatch } from '../../../http/request/conditional.ts';
+import { type ErrorReply, invalid, type Reply, refuse } from '../../../http/request/reply.ts';
+import { orderEtag } from '../../../records/etags.ts';
+import { orderRecordJson } from '../../../records/order-json.ts';
+import type { Store } from '../../../store/store.ts';
+import { type Call, JSON_TYPE, type Services } from '../../operation.ts';
+import { failsPrecondition, WEAK_ETAG } from '../../preconditions.ts';
+import { limitReached, secondsUntil } from '../../submit.ts';
+import { NOT_STORED } from '../replies.ts';
 import { refusalOf } from './change-order.ts';
 import { optionalIdempotencyKeyOf } from './idempotency-key.ts';
-import { NOT_STORED } from './replies.ts';
 
 type OrderToChange = Operations['cancelOrders' | 'shipOrders']['body']['orders'][number];
 

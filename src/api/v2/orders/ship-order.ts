@@ -1,4 +1,4 @@
-import { operation } from '../operation.ts';
+import { operation } from '../../operation.ts';
 import { changeOrder } from './change-order.ts';
 import { timeOf } from './filters.ts';
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { headerCount } from '../../http/connection/well-formed.ts';
-import { invalid, Refused } from '../../http/request/reply.ts';
+import { headerCount } from '../../../http/connection/well-formed.ts';
+import { invalid, Refused } from '../../../http/request/reply.ts';
 
 /** Visible ASCII, alone or as a string (RFC 8941, section 3.3.3) without escapes. */
 const IDEMPOTENCY_KEY =

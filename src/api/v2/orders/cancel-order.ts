@@ -1,5 +1,5 @@
-import { operation } from '../operation.ts';
-import { cancellation } from '../submit.ts';
+import { operation } from '../../operation.ts';
+import { cancellation } from '../../submit.ts';
 import { changeOrder } from './change-order.ts';
 
 /** POST /store/orders/{orderId}/cancel: the order, once the cancellation is durable. */

@@ -1,4 +1,4 @@
-import { operation } from '../operation.ts';
+import { operation } from '../../operation.ts';
 import { changeInBulk } from './change-in-bulk.ts';
 import { timeOf } from './filters.ts';
 
