@@ -14,8 +14,8 @@ const CLIENT_CALLS: Readonly<Record<string, Readonly<Record<string, string>>>> =
     placeOrder: 'store.placeOrder({ petId, quantity: 1n })',
     getOrder: 'store.getOrder(orderId)',
     getOrderHistory: 'store.getOrderHistory(orderId)',
-    cancelOrder: 'store.cancelOrder(orderId)',
-    shipOrder: 'store.shipOrder(orderId)',
+    cancelOrder: "store.cancelOrder(orderId, { reason: 'customer_request' })",
+    shipOrder: "store.shipOrder(orderId, { trackingNumber: '00340434161094042557' })",
     cancelOrders: 'store.cancelOrders([orderId, otherId])',
     shipOrders: 'store.shipOrders([orderId, otherId], { atomic: true })',
     listChanges: 'store.listChanges({ after })',
@@ -23,7 +23,8 @@ const CLIENT_CALLS: Readonly<Record<string, Readonly<Record<string, string>>>> =
     countOrders: 'store.countOrders({ petId })',
     getStore: 'store.getStore()',
     listWebhooks: 'store.listWebhooks()',
-    createWebhook: "store.createWebhook({ url, after: 'start' })",
+    createWebhook:
+      "store.createWebhook({ url, description: 'web front end', types: ['cancelled', 'shipped'] })",
     getWebhook: 'store.getWebhook(webhookId)',
     updateWebhook: "store.updateWebhook(webhookId, { state: 'paused' })",
     deleteWebhook: 'store.deleteWebhook(webhookId)',
@@ -66,8 +67,8 @@ export function clientLines({ operation, version, rootUrl }: Sampled): string {
   const [, item] = /^for await \(const (?:\{ )?(\w+)/.exec(call) ?? [];
   const printed =
     item === undefined
-      ? `  console.log(await ${call});`
-      : `  ${call} {\n    console.log(${item});\n  }`;
+      ? `  console.dir(await ${call}, { depth: null });`
+      : `  ${call} {\n    console.dir(${item}, { depth: null });\n  }`;
   const declared = Object.entries(DECLARATIONS)
     .filter(([name]) => new RegExp(`(?<![.\\w])${name}\\b`).test(call))
     .map(([, line]) => `${line}\n`);
@@ -86,9 +87,10 @@ ${printed}
 }`;
 }
 
-/** Prints the Error record, or what a proxy has answered. */
+/** Prints the code and the message of the Error record. */
 const PYTHON_ERRORS = `except urllib.error.HTTPError as error:
-    sys.exit(f"{error.code}: {error.read().decode()}")`;
+    record = json.load(error)
+    sys.exit(f"{error.code} {record['code']}: {record['message']}")`;
 
 /** The variables for the ids in the example of a body, in order. */
 const IDS_IN_BODY = ['orderId', 'otherId'] as const;
@@ -106,9 +108,12 @@ const MAX_LINE = 60;
 /** An order in a body, with conditions that only the example's order meets. */
 const ORDER = /\{\s*"id":[^}]*\}/g;
 
-/** Returns the example of a required body. */
-const bodyOf = ({ requestBody }: Operation): unknown =>
-  requestBody?.required === true ? requestBody.content['application/json']?.example : undefined;
+/** Returns the example of a body, without times that would be recorded as they are; undefined if there is none. */
+function bodyOf({ requestBody }: Operation): unknown {
+  const example = requestBody?.content['application/json']?.example as object | undefined;
+  if (example === undefined) return undefined;
+  return Object.fromEntries(Object.entries(example).filter(([name]) => name !== 'shippedAt'));
+}
 
 function bodyText(body: unknown): string {
   const line = toJson(body);
@@ -121,15 +126,10 @@ function withVariables(text: string, idOf: (name: string) => string): string {
   return text.replaceAll(ORDER, () => `{"id":${idOf(IDS_IN_BODY[index++]!)}}`);
 }
 
-/**
- * Returns the body that a form begins with: the example without ids, and without times that would be recorded as they are; empty if the body is
- * optional.
- */
+/** Returns the body that a form begins with: the example without ids; empty if the body is optional. */
 export function bodyToEdit(operation: Operation): string {
-  const body = bodyOf(operation);
-  if (body === undefined) return '';
-  const fields = Object.entries(body as object).filter(([name]) => name !== 'shippedAt');
-  return toJson(Object.fromEntries(fields), 2).replaceAll(ORDER, '{ "id":  }');
+  if (operation.requestBody?.required !== true) return '';
+  return toJson(bodyOf(operation), 2).replaceAll(ORDER, '{ "id":  }');
 }
 
 /** Returns the URL of a call, with the query parameters that are required. @param idOf writes the variable in the language of the sample */
@@ -204,7 +204,7 @@ export function pythonLines(sampled: Sampled): string {
       ? '        for line in response:\n            print(line.decode(), end="")'
       : '204' in operation.responses
         ? '        print(response.status)'
-        : '        print(json.load(response))',
+        : '        print(json.dumps(json.load(response), indent=2))',
     PYTHON_ERRORS,
   ].join('\n');
 }

@@ -11,9 +11,10 @@ import {
 import { html, nothing } from 'lit-html';
 import { now } from './clock.ts';
 
-/** The page is in English: so are its dates and numbers, with the user's clock of 12 or 24 hours. */
+/** The page is in English: so are its dates and numbers, as they are written in the user's region, with the user's clock of 12 or 24 hours. */
 export const LOCALE = new Intl.Locale(
-  navigator.languages.find((each) => /^en\b/.test(each)) ?? 'en',
+  navigator.languages.find((each) => /^en\b/.test(each)) ??
+    `en-${new Intl.Locale(navigator.language).maximize().region ?? 'US'}`,
   {
     calendar: 'gregory',
     numberingSystem: 'latn',
@@ -75,7 +76,16 @@ export function daysFrom(text: string): string {
   if (days === 0) return 'today';
   if (days === 1) return 'tomorrow';
   if (days === -1) return 'yesterday';
-  return days > 0 ? `in ${count(days)} days` : `${count(-days)} days ago`;
+  const many = howLong(Math.abs(days));
+  return days > 0 ? `in ${many}` : `${many} ago`;
+}
+
+const YEAR_DAYS = 365;
+
+/** "3 days", "2 years"; more than a year is not counted by the day. */
+function howLong(days: number): string {
+  const [value, unit] = days <= YEAR_DAYS ? [days, 'day'] : [Math.floor(days / YEAR_DAYS), 'year'];
+  return `${count(value)} ${unit}${value === 1 ? '' : 's'}`;
 }
 
 function dayDifference(text: string): number {
@@ -100,8 +110,7 @@ export function shipHint(order: Shipping) {
   const { status, shipDate } = order;
   if (shipDate === undefined || status === 'cancelled') return nothing;
   if (!isOverdue(order)) return html`<span class="hint">${daysFrom(shipDate)}</span>`;
-  const days = -dayDifference(shipDate);
-  return html`<span class="late">${count(days)} ${days === 1 ? 'day' : 'days'} overdue</span>`;
+  return html`<span class="late">${howLong(-dayDifference(shipDate))} overdue</span>`;
 }
 
 /** The user's time zone: "Europe/Berlin, UTC+1". */

@@ -64,6 +64,8 @@ export class Screen {
       if (dialog.open) continue;
       this.#opener = focused;
       dialog.showModal();
+      // Its focus can be at its end, which is out of sight of its heading where text is large.
+      dialog.scrollTop = 0;
       const openedAt = performance.now();
       dialog.addEventListener('keydown', (event) => {
         const isSoon = performance.now() - openedAt < OPENED_MS;

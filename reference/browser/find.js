@@ -2,6 +2,21 @@
 
 const MOST_FOUND = 40;
 
+/** What people search for, in the words of the page. @type {Readonly<Record<string, readonly string[]>>} */
+const SYNONYMS = {
+  pagination: ['page', 'cursor'],
+  paging: ['page', 'cursor'],
+  authentication: ['key', '401'],
+  authorization: ['scope', '403'],
+  auth: ['key'],
+  token: ['key'],
+  rate: ['limit'],
+  throttling: ['limit'],
+  idempotency: ['retries', 'idempotency-key'],
+  signature: ['webhook'],
+  polling: ['changes'],
+};
+
 /** @typedef {{ readonly name: string, readonly where: string, readonly href: string, readonly text?: string }} Place */
 
 /** Shows the search box; results replace the contents. */
@@ -55,7 +70,9 @@ export function addFind() {
 function matchesOf(places, words) {
   const matches = places.filter(({ name, where, text = '' }) => {
     const all = `${name} ${where} ${text}`.toLowerCase();
-    return words.every((word) => all.includes(word));
+    return words.every((word) =>
+      [word, ...(SYNONYMS[word] ?? [])].some((each) => all.includes(each)),
+    );
   });
   // Names with the most words of the search come first.
   const rank = (/** @type {Place} */ { name }) =>
@@ -92,6 +109,7 @@ function placesIn(page) {
     name: textOf(row, 'code'),
     where: row.closest('.errors') === null ? 'scope' : `error code ${textOf(row, 'td')}`,
     href: `#${row.id}`,
+    text: row.textContent,
   }));
   return [...sections, ...operations, ...rows];
 }

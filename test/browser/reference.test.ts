@@ -101,6 +101,9 @@ test('guides are found by what they are about', async (t) => {
     ['changelog', 'Changelog of the contract guide'],
     ['retry', 'Retries and limits guide'],
     ['next page', 'Pages of a list guide'],
+    ['pagination', 'Pages of a list guide'],
+    ['authentication', 'Keys and scopes guide'],
+    ['429', 'Retries and limits guide'],
   ] as const) {
     await page.getByLabel('Find guides, operations, fields and errors').fill(words);
     await found.getByRole('link', { name: guide, exact: true }).waitFor();

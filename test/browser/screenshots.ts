@@ -38,6 +38,18 @@ const PICTURES: readonly [string, string, BrowserContextOptions, (page: Page) =>
       DESK,
       (page) => page.getByLabel('Select all pending orders on this page').check(),
     ],
+    [
+      'console-scan',
+      '/console?view=scan',
+      DESK,
+      async (page) => {
+        await page
+          .getByLabel('Or paste a list')
+          .fill('999\t3SXYZ0044817\n998\n997 996 995\n04\n40\n994');
+        await page.getByRole('button', { name: 'Add to the list' }).click();
+        await page.getByRole('heading', { name: 'Scanned' }).waitFor();
+      },
+    ],
     ['console-phone', '/console', PHONE, (page) => row(page, 1_000).waitFor()],
     [
       'activity',

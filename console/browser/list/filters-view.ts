@@ -299,7 +299,7 @@ function viewMenu(state: State, actions: Actions) {
         <label class="item"><input type="radio" name="density" .checked=${preferences.isCompact} @change=${actions.setCompact(true)} />Compact</label>
         <label class="item"><input type="radio" name="density" .checked=${!preferences.isCompact} @change=${actions.setCompact(false)} />Comfortable</label>
       </fieldset>
-      ${view.without === undefined ? html`<a class="item" href=${searchOf({ ...view, without: hidden })} @click=${actions.follow({ ...view, without: hidden })}>Put the columns into the address</a>` : nothing}
+      ${view.without === undefined ? html`<a class="item" href=${searchOf({ ...view, without: hidden })} @click=${actions.follow({ ...view, without: hidden })}>Keep these columns in the link</a>` : nothing}
       <nav aria-label="Sort"><p class="head">Sort</p>${sortLinks(view, actions)}</nav>
     </div>`;
 }
