@@ -149,7 +149,7 @@ function hints({ preferences }: State) {
   return html`<footer class="hints">
     ${
       preferences.hasShortcuts
-        ? html`<div aria-hidden="true">${hint(['j', 'k'], 'move')} ${hint(['Enter'], 'open')} ${hint(['x'], 'select')} ${hint(['/'], 'search')} ${hint(['Esc'], 'close')} ${hint(['?'], 'all keys')}</div>`
+        ? html`<div aria-hidden="true">${hint(['j', 'k'], 'move')} ${hint(['Enter'], 'open')} ${hint(['x'], 'select')} ${hint(['/'], 'search')} ${hint(['Ctrl', 'K'], 'commands')} ${hint(['Esc'], 'close')} ${hint(['?'], 'all keys')}</div>`
         : nothing
     }
     <p>Times in ${timeZone()}</p>
