@@ -49,6 +49,9 @@ export interface ListOrdersQuery {
 export interface ListChangesQuery {
   /** A cursor, `start` to begin with the first change in the store, or `now` for new changes only; `start` by default. */
   readonly after?: string | undefined;
+  /** Begins with the first change that was recorded at this time or later, in place of `after`: for the first page. Changes are in the order of
+   * their revisions; after a step of the service's clock, some that follow can be of an earlier time. */
+  readonly since?: Date | string | undefined;
   /** How many changes to return; 100 by default. The changes of one revision are never split between two pages, so a page can
    * have up to 1,999 more: a revision has at most 2,000 changes (10,000 if a beta of version 2 made it). */
   readonly limit?: number | undefined;
@@ -129,6 +132,7 @@ export const CALLS: Readonly<Record<OperationName, CallOf>> = {
     expects: [200],
     query: {
       after: 'text',
+      since: 'time',
       limit: 'count',
       petId: 'int64',
       type: { listOf: ['placed', 'cancelled', 'shipped'] },

@@ -100,6 +100,7 @@ export interface Operations {
   readonly listChanges: {
     readonly parameters: {
       readonly after?: string;
+      readonly since?: string;
       readonly limit?: bigint;
       readonly petId?: bigint;
       readonly type?: readonly ('placed' | 'cancelled' | 'shipped')[];

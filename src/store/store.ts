@@ -186,6 +186,9 @@ export interface Store {
    */
   feed(after: FeedStart, limit: number): Promise<ChangePage | undefined>;
 
+  /** Returns the position before the first change that was recorded at a time or later, in milliseconds since the epoch. */
+  positionBefore(time: number): Promise<Position>;
+
   /**
    * Counts the events of some periods, up to MAX_ROWS_READ in a call. A sequence of calls, each after the previous one, counts every event
    * that was recorded before the first call, once.

@@ -40,7 +40,7 @@ export interface FollowOptions extends ChangesFilter, Pick<CallOptions, 'signal'
 export type ChangesQuery = ListChangesQuery;
 
 /** Conditions on the changes to read; without any, all changes. */
-export type ChangesFilter = Omit<ChangesQuery, 'after' | 'limit'>;
+export type ChangesFilter = Omit<ChangesQuery, 'after' | 'since' | 'limit'>;
 
 /** The types that changes have in this release of the contract. */
 export type ChangeType = Extract<ChangesFilter['type'], string>;

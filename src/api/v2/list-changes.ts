@@ -1,5 +1,6 @@
 import type { OrderEventType } from '../../domain/lifecycle.ts';
-import { refuse } from '../../http/request/reply.ts';
+import { parseBound } from '../../domain/timestamp.ts';
+import { invalid, refuse } from '../../http/request/reply.ts';
 import { storeEtags } from '../../records/etags.ts';
 import { changePageJson } from '../../records/order-json.ts';
 import { type FeedFilter, filteredPage, parseFeedStart } from '../../store/feed.ts';
@@ -13,7 +14,14 @@ export const listChanges = operation(
   'listChanges',
   async (call, { store }) => {
     const { parameters } = call;
-    const after = parseFeedStart(parameters.after ?? 'start');
+    const since = parameters.since === undefined ? undefined : parseBound(parameters.since);
+    if (since !== undefined && parameters.after !== undefined) {
+      return invalid('parameter_invalid', [WITH_AFTER]);
+    }
+    const after =
+      since === undefined
+        ? parseFeedStart(parameters.after ?? 'start')
+        : await store.positionBefore(since);
     if (after === undefined) return refuse('cursor_invalid');
     const limit = Number(parameters.limit ?? DEFAULT_LIMIT);
     const filter = feedFilterOf(parameters);
@@ -25,6 +33,9 @@ export const listChanges = operation(
   },
   { reads: 'page' },
 );
+
+/** Where to begin is given once. */
+const WITH_AFTER = { parameter: 'since', detail: 'is not for a request with after' };
 
 /** The parameters of listChanges and streamChanges that select changes. */
 interface FilterParameters {

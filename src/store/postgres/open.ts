@@ -6,6 +6,7 @@ import { InFlight } from '../in-flight.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { type Store, StoreNotUsable } from '../store.ts';
 import { readAudit, readOperators } from '../tables/audit.ts';
+import { readPositionBefore } from '../tables/feed.ts';
 import { hasHeads } from '../tables/heads.ts';
 import { importProgress, readImports } from '../tables/imports.ts';
 import { keyNames, readKeys } from '../tables/keys.ts';
@@ -129,6 +130,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     page: (query) => readBy(paging, (session) => readPage(session, query)),
     count: (filter) => readBy(counting, (session) => countMatching(session, filter)),
     feed: (after, limit) => readBy(paging, (session) => readFeed(session, after, limit)),
+    positionBefore: (time) => readBy(paging, (session) => readPositionBefore(session, time)),
     activity: (query) => readBy(counting, (session) => countActivity(session, query)),
     events: (id) => read((session) => orderEvents(session, id)),
     webhooks: (id) => served((session) => readWebhooks(session, id)),

@@ -5,6 +5,7 @@ import type { History } from '../history.ts';
 import type { OpenOptions } from '../open-options.ts';
 import type { Store, StoreSizes } from '../store.ts';
 import { readAudit, readOperators } from '../tables/audit.ts';
+import { readPositionBefore } from '../tables/feed.ts';
 import { importProgress, readImports } from '../tables/imports.ts';
 import { keyNames, readKeys } from '../tables/keys.ts';
 import { readLosses } from '../tables/losses.ts';
@@ -130,6 +131,7 @@ function storeOf(
     page: (query) => guarded(() => pages.page(query)),
     count: (filter) => guarded(() => pages.count(openSession, filter)),
     feed: (after, limit) => guarded(() => turns.run(() => readFeed(session, after, limit))),
+    positionBefore: (time) => guarded(() => readPositionBefore(session, time)),
     activity: (query) => guarded(() => countActivity(session, turns, query)),
     events: (id) => guarded(() => orderEvents(session, id)),
     webhooks: (id) => served(() => readWebhooks(session, id)),

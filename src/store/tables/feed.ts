@@ -1,10 +1,11 @@
-import type { Position } from '../../../protocol/history.ts';
+import { BEGINNING, type Position } from '../../../protocol/history.ts';
 import { changeOf, type OrderChange } from '../../domain/change.ts';
 import { type Head, headText } from '../../domain/heads.ts';
 import { StoreUnavailable } from '../store.ts';
 import { HEADS_NOT_COMPUTED } from './heads.ts';
 import { eventFromRow, laterFromRow, ORDER_WIDTH, orderFromRow } from './orders.ts';
-import { type Column, number, type Row } from './session.ts';
+import { type Column, number, type Row, type Session } from './session.ts';
+import { readRevisionAt } from './store-row.ts';
 
 /**
  * Reads the columns of the order, of the event (revision, type, at, by), of the event after it if that placed the order (type,
@@ -30,6 +31,17 @@ export function positionFromColumns([revision, head]: Row): Position {
   if (text === undefined) throw new StoreUnavailable(HEADS_NOT_COMPUTED, 'schema');
   return { revision: revision as bigint, head: text };
 }
+
+/** See Store.positionBefore. */
+export async function readPositionBefore(session: Session, time: number): Promise<Position> {
+  const revision = await readRevisionAt(session, time - 1);
+  if (revision === 0n) return BEGINNING;
+  const [[head] = []] = await session.query(HEAD, [revision]);
+  return positionFromColumns([revision, head!]);
+}
+
+const HEAD = `SELECT head FROM order_events WHERE revision = $1 AND head IS NOT NULL
+  ORDER BY order_id DESC, type = 'placed' LIMIT 1`;
 
 /** Reads a column that is NULL or a head. */
 export function headFromColumn(head: Column | undefined): string | undefined {

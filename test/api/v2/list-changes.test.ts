@@ -47,6 +47,29 @@ testService('changes are complete and in order, starting with the first one', as
   assert.deepEqual(await changes(service, '?after=now'), { ...all, changes: [] });
 });
 
+testService('changes begin at a time, which is for the first page only', async (t) => {
+  const service = await startService(t);
+  const { store } = service;
+  for (const id of [1n, 2n, 3n]) {
+    await place(store, pending(id));
+    await store.apply([{ type: 'cancel', id, by: 'key_a' }]);
+  }
+  const all = await changes(service);
+  const times = new Set<string>(all.changes.map(({ at }: { at: string }) => at));
+  const ends = ['1970-01-01T00:00:00Z', '9999-12-31T23:59:59Z'];
+  // A fraction of a millisecond after the first change.
+  for (const since of [...times, ...ends, [...times][0]!.replace('Z', '001Z')]) {
+    const from = Date.parse(since) + (since.endsWith('001Z') ? 1 : 0);
+    const later = all.changes.filter(({ at }: { at: string }) => Date.parse(at) >= from);
+    const page = await changes(service, `?since=${since}`);
+    assert.deepEqual(page, { ...all, changes: later }, since);
+  }
+  const cancelled = await changes(service, `?since=${ends[0]}&by=key_a&limit=1`);
+  assert.deepEqual(summary(cancelled.changes), ['cancelled 1 cancelled']);
+  const refused = await service.call('GET', `${CHANGES}?since=${ends[0]}&after=start`);
+  assert.deepEqual([refused.status, JSON.parse(refused.body).errors[0].parameter], [400, 'since']);
+});
+
 testService('changes of one revision are never split between pages', async (t) => {
   const service = await startService(t);
   const orders = Array.from({ length: 4_500 }, (_, index) => pending(BigInt(index + 1)));
