@@ -39,6 +39,8 @@ export interface Actions {
   /** Writes the selected orders to a file. */
   readonly exportSelected: Handler;
   readonly exportActivity: Handler;
+  /** Writes what a key did on a day to a file. */
+  readonly exportKey: Handler;
   /** Prints the selected orders. */
   readonly print: (paper: Paper) => Handler;
   readonly stopExport: Handler;
@@ -104,7 +106,7 @@ export interface Actions {
   readonly readActivity: Handler;
   readonly markDay: (index: number | undefined) => Handler;
   /** Shows what a key did on the days that are shown. */
-  readonly readChangesOfKey: (key: { readonly by: string; readonly name: string }) => Handler;
+  readonly readChangesOfKey: Handler;
   readonly readWebhooks: Handler;
   readonly webhook: (id: string, action: 'pause' | 'resume' | 'test') => Handler;
 }

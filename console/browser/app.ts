@@ -18,7 +18,7 @@ import {
   viewOf,
   withoutFilters,
 } from './list/address.ts';
-import { exportActivity, exportCsv } from './list/csv.ts';
+import { exportActivity, exportCsv, exportKey } from './list/csv.ts';
 import { selectCurrent, toggle, toggleAll } from './list/list-state.ts';
 import { OrderList } from './list/order-list.ts';
 import { isRelative, today } from './list/range.ts';
@@ -255,7 +255,8 @@ export class App {
         this.#screen.change((state) => {
           if (state.activity !== undefined) state.activity = { ...state.activity, marked: index };
         }),
-      readChangesOfKey: (key) => () => void readChangesOfKey(this.#screen, key),
+      readChangesOfKey: () => void readChangesOfKey(this.#screen),
+      exportKey: () => exportKey(this.#screen),
       readWebhooks: () => void readWebhooks(this.#screen),
       webhook: (id, action) => () => void changeWebhook(this.#screen, id, action),
     };
@@ -426,6 +427,8 @@ export class App {
     this.#screen.change((state) => Object.assign(state, { view }));
     const isOtherPage = isFirst || before.page !== view.page;
     if (isOtherPage || before.days !== view.days) void readActivity(this.#screen);
+    const isOtherKey = isOtherPage || before.by !== view.by || before.day !== view.day;
+    if (isOtherKey) void readChangesOfKey(this.#screen);
     if (isOtherPage) void readWebhooks(this.#screen);
     if (!session.may.read) {
       this.#screen.change((state) => Object.assign(state, { live: 'off' }));

@@ -3,9 +3,10 @@ import { html, nothing } from 'lit-html';
 import type { Actions, Handler } from './actions.ts';
 import { ago, clockTime, count, daysFrom, REASONS, shipHint, time } from './format.ts';
 import { icon } from './icons.ts';
-import { moreIn, searchOf, totalOf, withoutFilters } from './list/address.ts';
+import { moreIn, searchOf, totalOf, type View, withoutFilters } from './list/address.ts';
 import { showOrder } from './list/list-state.ts';
 import { pill } from './list/list-view.ts';
+import { dayText } from './list/range.ts';
 import type { Screen } from './screen.ts';
 import { type Detail, type Failure, type State, WORDS } from './state.ts';
 
@@ -100,7 +101,7 @@ function contents(state: State, detail: Detail, actions: Actions) {
         ${problem === undefined ? nothing : html`<div class="notice">${icon('warning')}<div><b>${order === undefined ? `Order ${id} is not shown.` : 'Not read again.'}</b><p>${problem}</p></div>${order === undefined ? referenceLink(state, id, actions) : nothing}<button type="button" @click=${actions.readDetails}>Try again</button></div>`}</div>
       ${order === undefined && problem === undefined ? html`<p role="status" class="small">Loading…</p>` : nothing}
       ${order === undefined ? nothing : html`<h3>Order</h3>${facts(state, order, detail, actions)}`}
-      ${events.length === 0 ? nothing : html`<h3>History</h3>${timeline(order, events)}`}
+      ${events.length === 0 ? nothing : html`<h3>History</h3>${timeline(state, order, events, actions)}`}
     </div>`;
 }
 
@@ -183,7 +184,13 @@ function exact(text: string | undefined, actions: Actions) {
 }
 
 /** Newest first; the expected shipment comes before all. */
-function timeline(order: OrderRecord | undefined, events: Detail['events']) {
+function timeline(
+  { view, session }: State,
+  order: OrderRecord | undefined,
+  events: Detail['events'],
+  actions: Actions,
+) {
+  const mayFollow = session!.may.follow;
   const icons = { placed: 'plus', shipped: 'truck', cancelled: 'crossed' } as const;
   const titles = { placed: 'Placed', shipped: 'Shipped', cancelled: 'Cancelled' } as const;
   const isExpected = order?.status === 'pending' && order.shipDate !== undefined;
@@ -197,9 +204,21 @@ function timeline(order: OrderRecord | undefined, events: Detail['events']) {
         byName,
       }) => html`<li class=${type}><span class="dot">${icon(icons[type as 'placed'] ?? 'done')}</span>
         <strong>${titles[type as 'placed'] ?? type}</strong> <time class="hint" datetime=${at} title=${at}>${ago(at)}</time>
-        <span class="by">${by === undefined ? 'by an operator of the store' : byName === undefined ? html`by <code>${by}</code>` : html`by <bdi title=${byName}>${byName}</bdi> <code>${by}</code>`}</span></li>`,
+        <span class="by">${by === undefined ? 'by an operator of the store' : byName === undefined ? html`by <code>${by}</code>` : html`by ${mayFollow ? keyLink(view, by, at, byName, actions) : html`<bdi title=${byName}>${byName}</bdi>`} <code>${by}</code>`}</span></li>`,
     )}
   </ol>`;
+}
+
+/** A link to what a key did on the day of an event. */
+function keyLink(view: View, by: string, at: string, name: string, actions: Actions) {
+  const to = {
+    ...view,
+    page: 'activity',
+    by,
+    day: dayText(new Date(at)),
+    order: undefined,
+  } as const;
+  return html`<a href=${searchOf(to)} title=${name} @click=${actions.follow(to)}><bdi>${name}</bdi></a>`;
 }
 
 /** The order that the dialog asks about. */

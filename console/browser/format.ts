@@ -46,6 +46,15 @@ export function day(text: string | Date): string {
   return (at.getFullYear() === now().getFullYear() ? DAY : DAY_YEAR).format(at);
 }
 
+const LONG_DAY = new Intl.DateTimeFormat(LOCALE, {
+  weekday: 'short',
+  month: 'short',
+  day: 'numeric',
+});
+
+/** A day with its weekday. */
+export const longDay = (at: Date): string => LONG_DAY.format(at);
+
 /** A time in the user's time zone, with the year unless it is the current one; its title is the exact time. */
 export function time(text: string | undefined) {
   if (text === undefined) return html`<span class="none">none</span>`;

@@ -90,6 +90,8 @@ export interface State {
   detail: Detail | undefined;
   /** Undefined unless the view shows the activity. */
   activity: ActivityState | undefined;
+  /** Undefined unless the view shows what a key did. */
+  ofKey: ChangesOfKey | undefined;
   webhooks: WebhooksState | undefined;
 }
 
@@ -214,21 +216,16 @@ export type Dialog =
       readonly problem: string | undefined;
     }
   | { readonly kind: 'results'; readonly results: readonly Result[] }
-  | ChangesOfKey
   | { readonly kind: 'keys' | 'palette' };
 
-/** The dialog with what a key did. */
+/** What the key of the view did on its day. */
 export interface ChangesOfKey {
-  readonly kind: 'of-key';
   readonly by: string;
-  readonly name: string;
-  /** The first day, RFC 3339. */
-  readonly from: string;
-  /** The latest ones, in the order of the feed. */
+  /** In the order of the feed. */
   readonly changes: readonly Change[];
-  /** cut: the feed was longer than what is read. */
+  /** cut: the store has more changes on that day than are read. */
   readonly state: 'reading' | 'whole' | 'cut' | 'failed';
-  readonly problem?: string;
+  readonly problem: string | undefined;
   readonly ending: AbortController;
 }
 
@@ -294,6 +291,7 @@ export function initialState(view: View): State {
     exported: undefined,
     detail: undefined,
     activity: undefined,
+    ofKey: undefined,
     webhooks: undefined,
   };
 }

@@ -40,10 +40,10 @@ for (const colorScheme of ['light', 'dark'] as const) {
     const days = page.getByRole('table', { name: 'Orders of each day' }).getByRole('row');
     assert.equal(await days.count(), 92, 'a head, the days, and their sum');
     assert.match(await days.nth(1).innerText(), /\t10\t1\t2$/);
-    const cancels = page.getByRole('table', { name: 'Cancels of these days' });
-    assert.deepEqual(await cancels.locator('tbody tr').allInnerTexts(), [
-      'operators of the store\t\t1',
-      `${service.key.name}\n${service.key.id}\n\t\t1`,
+    const keys = page.getByRole('table', { name: 'Changes of these days' });
+    assert.deepEqual(await keys.locator('tbody tr').allInnerTexts(), [
+      'operators of the store\t10\t1\t1',
+      `${service.key.name}\n${service.key.id}\n\t0\t0\t1`,
     ]);
     assert.deepEqual(await accessibilityFindings(page), []);
     await page.getByRole('link', { name: 'Orders', exact: true }).click();
@@ -52,28 +52,50 @@ for (const colorScheme of ['light', 'dark'] as const) {
   });
 }
 
-test('what a key did is read from the feed, latest first, and its orders are links', async (t) => {
+test('what a key did on a day has an address, the latest first, with filters, and is exported', async (t) => {
   const service = await startService(t);
+  const { id: by, name } = service.key;
   await place(service.store, pending(1n), { ...pending(2n), reference: 'A-2' }, pending(3n));
-  for (const id of [1n, 2n]) {
-    await service.store.apply([{ type: 'cancel', id, by: service.key.id }]);
-  }
+  await service.store.apply([
+    { type: 'cancel', id: 1n, by, reason: 'out_of_stock' },
+    { type: 'ship', id: 2n, at: Date.now(), by, trackingNumber: '3SX' },
+  ]);
   await service.store.apply([{ type: 'cancel', id: 3n }]);
   const { page, problems } = await signedIn(t, browser, service, { search: '?view=activity' });
-  await page.getByRole('button', { name: service.key.name, exact: true }).click();
-  const dialog = page.getByRole('dialog', { name: `Changes by ${service.key.name}` });
-  await dialog.getByText('2 changes.').waitFor();
-  const rows = await dialog.locator('tbody tr').allInnerTexts();
-  assert.deepEqual(
-    rows.map((text) => text.split('\t').slice(0, 3)),
-    [
-      ['2', 'A-2', 'cancelled'],
-      ['1', '', 'cancelled'],
-    ],
-  );
+  await page.getByRole('link', { name, exact: true }).click();
+  await page.getByText('2 changes').waitFor();
+  assert.equal(new URL(page.url()).searchParams.get('by'), by);
+  const rows = page.locator('.of-key tbody tr');
+  const shown = async () =>
+    (await rows.allInnerTexts()).map((text) => text.split('\t').slice(1).join('|').trim());
+  assert.deepEqual((await shown()).toSorted(), [
+    'Cancelled|1||1 × pet 1|out of stock',
+    'Shipped|2|A-2|1 × pet 2|3SX',
+  ]);
   assert.deepEqual(await accessibilityFindings(page), []);
-  await dialog.getByRole('link', { name: '2', exact: true }).click();
+  await page.getByRole('link', { name: 'Shipped 1' }).click();
+  await page.getByText('1 change', { exact: true }).waitFor();
+  assert.deepEqual(await shown(), ['Shipped|2|A-2|1 × pet 2|3SX']);
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  assert.match((await download).suggestedFilename(), /^changes-key_\w+-\d{4}-\d\d-\d\d\.csv$/);
+
+  // What happens now is added; the day before has nothing.
+  await page.getByRole('link', { name: 'All 2' }).click();
+  await place(service.store, pending(4n));
+  await live(page);
+  await service.store.apply([{ type: 'cancel', id: 4n, by }]);
+  await page.getByText('3 changes').waitFor();
+  await page.getByRole('link', { name: 'The day before' }).click();
+  await page.getByRole('heading', { name: 'Nothing on this day' }).waitFor();
+  await page.getByRole('link', { name: 'The day after' }).click();
+  await page.getByText('3 changes').waitFor();
+
+  // The name in a history is a link to that day.
+  await rows.getByRole('link', { name: '2', exact: true }).click();
   await page.getByRole('heading', { name: 'Order 2' }).waitFor();
+  await page.locator('.timeline').getByRole('link', { name }).click();
+  await page.getByText('3 changes').waitFor();
   assert.deepEqual(problems, []);
 });
 
@@ -109,8 +131,9 @@ test('charts count each change once, including changes during the initial count'
   await chart(page, '4 cancelled in 14 days');
   await service.store.apply([{ type: 'ship', id: 6n }]);
   await chart(page, '2 shipped in 14 days');
-  const cancels = page.getByRole('table', { name: 'Cancels of these days' });
-  assert.deepEqual(await cancels.locator('td.number').allInnerTexts(), ['2', '2']);
+  const keys = page.getByRole('table', { name: 'Changes of these days' });
+  const counts = await keys.locator('td.number').allInnerTexts();
+  assert.deepEqual(counts, ['10', '2', '2', '0', '0', '2']);
 });
 
 test('a failed count is retried', async (t) => {
@@ -145,7 +168,7 @@ test('a change of a new day begins one new count, even if the clock of the reade
   assert.equal(counts, 2);
 });
 
-test('a key that cancels for the first time has its name, and the busiest key comes first', async (t) => {
+test('a key that acts for the first time has its name, and the busiest key comes first', async (t) => {
   const service = await busyService(t);
   const { page } = await signedIn(t, browser, service, { search: '?view=activity' });
   await live(page);
@@ -159,9 +182,9 @@ test('a key that cancels for the first time has its name, and the busiest key co
     assert.equal(status, 200);
   }
   await chart(page, '5 cancelled in 14 days');
-  const cancels = page.getByRole('table', { name: 'Cancels of these days' });
-  const [first] = await cancels.locator('tbody tr').allInnerTexts();
-  assert.match(first!, /^\S+\nkey_\S+\n\t\t3$/);
+  const keys = page.getByRole('table', { name: 'Changes of these days' });
+  const [, second] = await keys.locator('tbody tr').allInnerTexts();
+  assert.match(second!, /^\S+\nkey_\S+\n\t0\t0\t3$/);
 });
 
 test('a key that may not read changes is not offered the activity, nor by a URL', async (t) => {

@@ -1,24 +1,22 @@
 import type { Activity } from '@store-orders/client';
 import { html, nothing, svg } from 'lit-html';
 import type { Actions } from '../actions.ts';
-import { count, day, LOCALE, timeZone } from '../format.ts';
+import { count, day, LOCALE, longDay, timeZone } from '../format.ts';
 import { icon } from '../icons.ts';
-import { DAY_COUNTS, searchOf } from '../list/address.ts';
+import { DAY_COUNTS, searchOf, type View } from '../list/address.ts';
 import type { State } from '../state.ts';
 import { sumOf, TYPES } from './activity.ts';
+import { keyPage } from './changes-of-key.ts';
 
 type Periods = Activity['periods'];
 
 const NAMES = { placed: 'Placed', shipped: 'Shipped', cancelled: 'Cancelled' } as const;
 const WEEKDAY = new Intl.DateTimeFormat(LOCALE, { weekday: 'short' });
-const LONG_DAY = new Intl.DateTimeFormat(LOCALE, {
-  weekday: 'short',
-  month: 'short',
-  day: 'numeric',
-});
 
 /** The activity of the last days. */
-export function activityPage({ activity, view }: State, actions: Actions) {
+export function activityPage(state: State, actions: Actions) {
+  const { activity, view, ofKey } = state;
+  if (ofKey !== undefined) return keyPage(state, ofKey, actions);
   const link = (days: number) => {
     const to = { ...view, days };
     return html`<a href=${searchOf(to)} aria-current=${days === view.days} @click=${actions.follow(to)}>${days} days</a>`;
@@ -32,10 +30,11 @@ export function activityPage({ activity, view }: State, actions: Actions) {
     </div>
     <p role="status" class="small">${activity?.reading !== undefined && found === undefined ? 'Counting…' : nothing}</p>
     ${activity?.problem === undefined ? nothing : html`<p role="alert" class="notice">${icon('warning')}<span>${activity.problem}</span><button type="button" @click=${actions.readActivity}>Try again</button></p>`}
-    ${found === undefined ? nothing : cards(found, activity?.marked, actions)}`;
+    ${found === undefined ? nothing : cards(found, state, actions)}`;
 }
 
-function cards({ periods, byKey }: Activity, marked: number | undefined, actions: Actions) {
+function cards({ periods, byKey }: Activity, { activity, view }: State, actions: Actions) {
+  const marked = activity?.marked;
   return html`<div class="cards">
     <section class="card" aria-labelledby="by-day">
       <div class="card-head"><h2 id="by-day">Orders a day</h2><span class="small">Each row has its own scale</span>${readout(periods, marked)}</div>
@@ -44,7 +43,7 @@ function cards({ periods, byKey }: Activity, marked: number | undefined, actions
       </div>
     </section>
     <section class="card days" aria-labelledby="days"><div class="card-head"><h2 id="days">Days</h2><span class="small">Newest first; today so far</span></div>${dayTable(periods)}</section>
-    <section class="card" aria-labelledby="by-key"><div class="card-head"><h2 id="by-key">Cancels by key</h2><span class="small">${count(sumOf(periods, 'cancelled'))} in ${periods.length} days</span></div>${cancelTable(byKey, actions)}</section>
+    <section class="card" aria-labelledby="by-key"><div class="card-head"><h2 id="by-key">By key</h2><span class="small">Who did what in ${periods.length} days; choose one to see it day by day</span></div>${keyTable(byKey, view, actions)}</section>
   </div>`;
 }
 
@@ -52,7 +51,7 @@ function cards({ periods, byKey }: Activity, marked: number | undefined, actions
 function readout(periods: Periods, marked: number | undefined) {
   const period = marked === undefined ? undefined : periods[marked];
   if (period === undefined) return html`<p class="readout" role="status"></p>`;
-  return html`<p class="readout" role="status"><b>${LONG_DAY.format(new Date(period.from))}</b>
+  return html`<p class="readout" role="status"><b>${longDay(new Date(period.from))}</b>
     ${TYPES.map((type) => html`<span class=${type}><i></i>${NAMES[type]} <b>${count(period[type])}</b></span>`)}</p>`;
 }
 
@@ -110,28 +109,32 @@ function dayTable(periods: Periods) {
       (
         period,
         index,
-      ) => html`<tr class=${index === 0 ? 'today' : ''}><th scope="row"><time datetime=${period.from}>${index === 0 ? 'Today' : LONG_DAY.format(new Date(period.from))}</time></th>
+      ) => html`<tr class=${index === 0 ? 'today' : ''}><th scope="row"><time datetime=${period.from}>${index === 0 ? 'Today' : longDay(new Date(period.from))}</time></th>
         ${TYPES.map((type) => html`<td class="number">${count(period[type])}</td>`)}</tr>`,
     )}</tbody>
     <tfoot><tr><th scope="row">All</th>${TYPES.map((type) => html`<td class="number">${count(sumOf(periods, type))}</td>`)}</tr></tfoot>
   </table></div>`;
 }
 
-function cancelTable(byKey: Activity['byKey'], actions: Actions) {
-  const cancels = byKey
-    .filter(({ cancelled }) => cancelled > 0n)
-    .sort((one, other) => Number(other.cancelled - one.cancelled));
-  if (cancels.length === 0)
-    return html`<p class="small none">No order was cancelled on these days.</p>`;
-  const most = cancels[0]!.cancelled;
+/** Every key that did anything, the busiest first, as links to what it did. */
+function keyTable(byKey: Activity['byKey'], view: View, actions: Actions) {
+  const totalOf = (each: Activity['byKey'][number]) =>
+    TYPES.reduce((sum, type) => sum + each[type], 0n);
+  const active = byKey
+    .filter((each) => totalOf(each) > 0n)
+    .sort((one, other) => Number(totalOf(other) - totalOf(one)));
+  if (active.length === 0) return html`<p class="small none">Nothing happened on these days.</p>`;
+  const name = ({ by, byName }: Activity['byKey'][number]) => {
+    if (by === undefined) return 'operators of the store';
+    const to = { ...view, by };
+    return html`<a href=${searchOf(to)} @click=${actions.follow(to)}><bdi>${byName ?? by}</bdi></a>${byName === undefined ? nothing : html`<code>${by}</code>`}`;
+  };
   return html`<table class="keys">
-    <caption class="hidden">Cancels of these days by API key</caption>
-    <thead><tr><th scope="col">Key</th><th scope="col"><span class="hidden">Share</span></th><th scope="col" class="number">Cancels</th></tr></thead>
-    <tbody>${cancels.map(
-      ({ by, byName, cancelled }) => html`<tr>
-        <th scope="row">${by === undefined ? 'operators of the store' : html`<button type="button" class="link" title="Show what this key did" @click=${actions.readChangesOfKey({ by, name: byName ?? by })}><bdi>${byName ?? by}</bdi></button>`}${byName === undefined ? nothing : html`<code>${by}</code>`}</th>
-        <td><svg viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect class="ground" width="100" height="8"></rect><rect width=${Number((cancelled * 100n) / most)} height="8"></rect></svg></td>
-        <td class="number">${count(cancelled)}</td></tr>`,
+    <caption class="hidden">Changes of these days by API key</caption>
+    <thead><tr><th scope="col">Key</th>${TYPES.map((type) => html`<th scope="col" class="number">${NAMES[type]}</th>`)}</tr></thead>
+    <tbody>${active.map(
+      (each) =>
+        html`<tr><th scope="row">${name(each)}</th>${TYPES.map((type) => html`<td class="number">${count(each[type])}</td>`)}</tr>`,
     )}</tbody>
   </table>`;
 }

@@ -55,8 +55,8 @@ export function followActivity(screen: Screen, changes: readonly Change[]): void
   if (reading !== undefined) waiting.push(...changes);
   if (found === undefined || reading !== undefined) return;
   const later = changes.find(({ at }) => at >= found.periods.at(-1)!.before);
-  const isNamed = ({ type, by }: Change) =>
-    type !== 'cancelled' || by === undefined || found.byKey.some((each) => each.by === by);
+  const isNamed = ({ by }: Change) =>
+    by === undefined || found.byKey.some((each) => each.by === by);
   if (later !== undefined) void readActivity(screen, new Date(later.at));
   else if (!changes.every(isNamed)) void readActivity(screen);
   else {

@@ -1,6 +1,5 @@
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
-import { changesOfKeyDialog } from '../activity/changes-of-key.ts';
 import { failureNotice, summaryOf } from '../details.ts';
 import { count, orders, REASONS } from '../format.ts';
 import { icon } from '../icons.ts';
@@ -18,7 +17,6 @@ export function dialogView(state: State, dialog: Dialog, actions: Actions) {
   if (dialog.kind === 'one') return askOne(state, dialog, actions);
   if (dialog.kind === 'place') return placeDialog(dialog, actions);
   if (dialog.kind === 'several') return askSeveral(dialog, actions);
-  if (dialog.kind === 'of-key') return changesOfKeyDialog(state, dialog, actions);
   if (dialog.kind === 'results') return resultsDialog(state, dialog, actions);
   if (dialog.kind === 'palette') return paletteDialog(state, actions);
   return keysDialog(state, actions);

@@ -6,7 +6,7 @@ import type {
   OrderStatus,
 } from '@store-orders/client';
 import { COLUMNS, type Column } from '../preferences.ts';
-import { boundsOf, PRESETS_OF, type Range, rangeIn } from './range.ts';
+import { boundsOf, dayStart, PRESETS_OF, type Range, rangeIn } from './range.ts';
 
 export const STATUSES = ['pending', 'shipped', 'cancelled'] as const;
 const PAGES = ['orders', 'scan', 'activity', 'webhooks'] as const;
@@ -41,6 +41,12 @@ export interface View {
   readonly order: bigint | undefined;
   /** One of DAY_COUNTS. */
   readonly days: number;
+  /** The id of the key whose changes the activity shows; empty for all keys. */
+  readonly by: string;
+  /** The day of its changes, YYYY-MM-DD; empty for today. */
+  readonly day: string;
+  /** The type of its changes that is shown; empty for all. */
+  readonly type: '' | 'placed' | 'shipped' | 'cancelled';
 }
 
 /** Reads a view from the query of a URL; malformed parts are ignored. */
@@ -61,6 +67,11 @@ export function viewOf(search: string): View {
     without: columnsIn(query.get('without')),
     order: parseId(textOf('order')),
     days: DAY_COUNTS.find((each) => String(each) === query.get('days')) ?? DAY_COUNTS[0],
+    by: /^[\w-]{1,100}$/.test(textOf('by')) ? textOf('by') : '',
+    day: dayStart(textOf('day')) === undefined ? '' : textOf('day'),
+    type:
+      (['placed', 'shipped', 'cancelled'] as const).find((each) => each === query.get('type')) ??
+      '',
   };
 }
 
@@ -82,7 +93,7 @@ const sortingText = ({ by, isDescending }: Sorting) => `${isDescending ? '-' : '
 /** Writes a view as the query of a URL. */
 export function searchOf(view: View): string {
   const { page, statuses, petId, reference, prefix, ships, placed, changed } = view;
-  const { sorting, without, order, days } = view;
+  const { sorting, without, order, days, by, day, type } = view;
   const query = new URLSearchParams();
   if (page !== 'orders') query.set('view', page);
   if (statuses.length > 0) query.set('status', statuses.join());
@@ -95,7 +106,12 @@ export function searchOf(view: View): string {
   if (sortingText(sorting) !== sortingText(NEWEST_FIRST)) query.set('sort', sortingText(sorting));
   if (without !== undefined) query.set('without', without.join() || 'none');
   if (order !== undefined) query.set('order', String(order));
-  if (page === 'activity' && days !== DAY_COUNTS[0]) query.set('days', String(days));
+  if (page === 'activity') {
+    if (days !== DAY_COUNTS[0]) query.set('days', String(days));
+    if (by !== '') query.set('by', by);
+    if (day !== '') query.set('day', day);
+    if (type !== '') query.set('type', type);
+  }
   return query.size === 0 ? '?' : `?${query}`;
 }
 

@@ -72,10 +72,23 @@ export function exportActivity({ state }: Screen): void {
   download([FOR_SPREADSHEETS.mark + lines.map(line).join('')], 'activity');
 }
 
-function download(parts: readonly BlobPart[], name: string): void {
+/** Writes what a key did on a day to a file, with each order as it was after the change. */
+export function exportKey({ state }: Screen): void {
+  const changes = state.ofKey?.changes ?? [];
+  const header = ['at', 'type', ...FIELDS.map((each) => (each === 'id' ? SPREADSHEET_ID : each))];
+  const lines = changes.map(({ at, type, order }) => [
+    at,
+    type,
+    ...FIELDS.map((each) => order[each]),
+  ]);
+  const name = `changes-${state.view.by}-${state.view.day || dayText(now())}`;
+  download([FOR_SPREADSHEETS.mark + [header, ...lines].map(line).join('')], name, '');
+}
+
+function download(parts: readonly BlobPart[], name: string, suffix = `-${dayText(now())}`): void {
   const link = document.createElement('a');
   link.href = URL.createObjectURL(new Blob([...parts], { type: 'text/csv' }));
-  link.download = `${name}-${dayText(now())}.csv`;
+  link.download = `${name}${suffix}.csv`;
   link.click();
   // The browser reads the URL after this turn.
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000);

@@ -6,6 +6,7 @@ import {
   type OrderPage,
 } from '@store-orders/client';
 import { followActivity, readActivity } from '../activity/activity.ts';
+import { followKey } from '../activity/changes-of-key.ts';
 import { now } from '../clock.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
@@ -233,6 +234,7 @@ export class OrderList {
       });
     }, TINT_MS);
     followActivity(screen, changes);
+    followKey(screen, changes);
     this.#countSoon(Math.max(COUNT_DELAY_MS, this.#countAfter - performance.now()));
     const open = screen.state.detail?.id;
     if (changes.some(({ order }) => order.id === open)) this.#onOpenChanged();
