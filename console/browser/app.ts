@@ -11,6 +11,7 @@ import { listenForKeys, type Shortcuts } from './keyboard.ts';
 import {
   isWrittenPet,
   listOf,
+  onPage,
   orderQuery,
   parseWrittenId,
   searchOf,
@@ -203,7 +204,7 @@ export class App {
         const text = (event as ClipboardEvent).clipboardData?.getData('text/plain').trim() ?? '';
         if (!text.includes('\n')) return;
         event.preventDefault();
-        this.#go({ ...this.#screen.state.view, page: 'scan', order: undefined });
+        this.#go(onPage(this.#screen.state.view, 'scan'));
         void this.#scanning.paste(text);
       },
       pasteScans: (event) => {
@@ -309,7 +310,7 @@ export class App {
       const { view, session } = this.#screen.state;
       const { read, follow } = session!.may;
       const isOffered = { orders: true, activity: follow, scan: read }[page];
-      if (isOffered) this.#go({ ...view, page, order: undefined });
+      if (isOffered) this.#go(onPage(view, page));
     },
     close: () => this.#close(),
     commands: () =>

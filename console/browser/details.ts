@@ -2,8 +2,8 @@ import type { OrderRecord } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions, Handler } from './actions.ts';
 import { ago, clockTime, count, daysFrom, REASONS, shipHint, time } from './format.ts';
-import { icon } from './icons.ts';
-import { moreIn, searchOf, totalOf, type View, withoutFilters } from './list/address.ts';
+import { eventWords, icon } from './icons.ts';
+import { moreIn, onPage, searchOf, totalOf, type View, withoutFilters } from './list/address.ts';
 import { showOrder } from './list/list-state.ts';
 import { pill } from './list/list-view.ts';
 import { dayText } from './list/range.ts';
@@ -191,8 +191,6 @@ function timeline(
   actions: Actions,
 ) {
   const mayFollow = session!.may.follow;
-  const icons = { placed: 'plus', shipped: 'truck', cancelled: 'crossed' } as const;
-  const titles = { placed: 'Placed', shipped: 'Shipped', cancelled: 'Cancelled' } as const;
   const isExpected = order?.status === 'pending' && order.shipDate !== undefined;
   return html`<ol class="timeline">
     ${isExpected ? html`<li class="expected"><span class="dot">${icon('truck')}</span><span>Expected to ship</span>${shipHint(order)}</li>` : nothing}
@@ -202,8 +200,8 @@ function timeline(
         at,
         by,
         byName,
-      }) => html`<li class=${type}><span class="dot">${icon(icons[type as 'placed'] ?? 'done')}</span>
-        <strong>${titles[type as 'placed'] ?? type}</strong> <time class="hint" datetime=${at} title=${at}>${ago(at)}</time>
+      }) => html`<li class=${type}><span class="dot">${icon(eventWords(type)[0])}</span>
+        <strong>${eventWords(type)[1]}</strong> <time class="hint" datetime=${at} title=${at}>${ago(at)}</time>
         <span class="by">${by === undefined ? 'by an operator of the store' : byName === undefined ? html`by <code>${by}</code>` : html`by ${mayFollow ? keyLink(view, by, at, byName, actions) : html`<bdi title=${byName}>${byName}</bdi>`} <code>${by}</code>`}</span></li>`,
     )}
   </ol>`;
@@ -211,13 +209,7 @@ function timeline(
 
 /** A link to what a key did on the day of an event. */
 function keyLink(view: View, by: string, at: string, name: string, actions: Actions) {
-  const to = {
-    ...view,
-    page: 'activity',
-    by,
-    day: dayText(new Date(at)),
-    order: undefined,
-  } as const;
+  const to = { ...onPage(view, 'activity'), by, day: dayText(new Date(at)) };
   return html`<a href=${searchOf(to)} title=${name} @click=${actions.follow(to)}><bdi>${name}</bdi></a>`;
 }
 

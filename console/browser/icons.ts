@@ -46,3 +46,13 @@ export const icon = (name: IconName) =>
 /** The mark of the product. */
 export const mark = () =>
   html`<svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><rect width="24" height="24" rx="6"></rect><path d="m12 5.5 6 3.2v6.6l-6 3.2-6-3.2V8.7Zm-5.7 3.4L12 12l5.7-3.1M12 12v6.3"></path></svg>`;
+
+const EVENTS: Readonly<Record<string, readonly [IconName, string]>> = {
+  placed: ['plus', 'Placed'],
+  shipped: ['truck', 'Shipped'],
+  cancelled: ['crossed', 'Cancelled'],
+};
+
+/** The icon and the word for what happened to an order; one of a later release is shown as it is. */
+export const eventWords = (type: string): readonly [IconName, string] =>
+  EVENTS[type] ?? ['done', type];

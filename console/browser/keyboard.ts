@@ -89,20 +89,23 @@ export function listenForKeys(
     else act(text);
   };
 
+  /** Whether single keys have actions now. */
+  const mayAct = () => areOn() && !isForScans() && !isAbove();
+  /** The action of a key with Ctrl or ⌘. */
+  const commandOf = (key: string, target: EventTarget | null) => {
+    if (key === 'k' && !isAbove()) return shortcuts.commands;
+    return key === 'z' && isForScans() && !isTyping(target) ? shortcuts.takeBack : undefined;
+  };
+
   addEventListener('keydown', (event) => {
     const { key, target, timeStamp } = event;
     if (!isSignedIn() || event.defaultPrevented || event.isComposing) return;
-    if (key === 'k' && (event.ctrlKey || event.metaKey) && !isAbove()) {
-      event.preventDefault();
-      shortcuts.commands();
+    if (event.ctrlKey || event.metaKey || event.altKey) {
+      const command = event.altKey ? undefined : commandOf(key, target);
+      if (command !== undefined) event.preventDefault();
+      command?.();
       return;
     }
-    if (key === 'z' && (event.ctrlKey || event.metaKey) && isForScans() && !isTyping(target)) {
-      event.preventDefault();
-      shortcuts.takeBack();
-      return;
-    }
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (key === 'Escape' && !isAbove()) {
       shortcuts.close();
       return;
@@ -132,13 +135,7 @@ export function listenForKeys(
       if (code !== '') {
         event.preventDefault();
         if (!isAbove()) shortcuts.scan(code);
-      } else if (
-        key === 'Enter' &&
-        !isOnControl(target) &&
-        !isAbove() &&
-        areOn() &&
-        !isForScans()
-      ) {
+      } else if (key === 'Enter' && !isOnControl(target) && mayAct()) {
         event.preventDefault();
         shortcuts.open();
       }
@@ -148,7 +145,7 @@ export function listenForKeys(
     if (key === ' ' && keys === '') return;
     event.preventDefault();
     if (event.repeat) {
-      if (!isAbove() && areOn() && !isForScans()) act(key);
+      if (mayAct()) act(key);
       return;
     }
     keys += key;

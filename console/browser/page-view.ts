@@ -6,7 +6,7 @@ import { clockProblem } from './clock.ts';
 import { detailsDialog, detailsPanel } from './details.ts';
 import { clockTime, timeZone } from './format.ts';
 import { icon, mark } from './icons.ts';
-import { searchOf, withoutFilters } from './list/address.ts';
+import { onPage, searchOf, withoutFilters } from './list/address.ts';
 import { filterBar, phoneTools } from './list/filters-view.ts';
 import { ordersList } from './list/list-view.ts';
 import { paper } from './printing/paper.ts';
@@ -80,7 +80,7 @@ function tabs({ session, view }: State, actions: Actions) {
   const isOffered = { orders: true, activity: follow, webhooks };
   const shown = view.page === 'scan' ? 'orders' : view.page;
   return TABS.filter(([name]) => isOffered[name]).map(([name, text]) => {
-    const to = { ...view, page: name, order: undefined };
+    const to = onPage(view, name);
     return html`<a href=${searchOf(to)} aria-current=${name === shown ? 'page' : 'false'} @click=${actions.follow(to)}>${text}</a>`;
   });
 }

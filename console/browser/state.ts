@@ -223,6 +223,8 @@ export interface ChangesOfKey {
   readonly by: string;
   /** In the order of the feed. */
   readonly changes: readonly Change[];
+  /** Changes that arrived while they were read. */
+  readonly waiting: Change[];
   /** cut: the store has more changes on that day than are read. */
   readonly state: 'reading' | 'whole' | 'cut' | 'failed';
   readonly problem: string | undefined;

@@ -99,6 +99,32 @@ test('what a key did on a day has an address, the latest first, with filters, an
   assert.deepEqual(problems, []);
 });
 
+test('what a key does while its day is read is there, once', async (t) => {
+  const service = await startService(t);
+  const { id: by } = service.key;
+  await place(service.store, pending(1n), pending(2n));
+  await service.store.apply([{ type: 'cancel', id: 1n, by }]);
+  const { page } = await signedIn(t, browser, service);
+  await live(page);
+  const [isRead, mayGoOn] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  await page.route(/changes\?.*by=/, async (route) => {
+    const response = await route.fetch();
+    isRead.resolve();
+    await mayGoOn.promise;
+    await route.fulfill({ response });
+  });
+  await page.getByRole('link', { name: 'Activity' }).click();
+  await page.getByRole('link', { name: service.key.name, exact: true }).click();
+  await isRead.promise;
+  await service.store.apply([{ type: 'cancel', id: 2n, by }]);
+  // The stream has it once the counts of all keys do.
+  await page.waitForResponse('**/v2/store');
+  mayGoOn.resolve();
+  await page.getByText('2 changes').waitFor();
+  assert.equal(await page.locator('.of-key tbody tr').count(), 2);
+  await page.unrouteAll({ behavior: 'wait' });
+});
+
 test('charts count each change once, including changes during the initial count', async (t) => {
   const service = await busyService(t);
   const { page } = await signedIn(t, browser, service);

@@ -2,7 +2,7 @@ import type { Activity } from '@store-orders/client';
 import { html, nothing, svg } from 'lit-html';
 import type { Actions } from '../actions.ts';
 import { count, day, LOCALE, longDay, timeZone } from '../format.ts';
-import { icon } from '../icons.ts';
+import { eventWords, icon } from '../icons.ts';
 import { DAY_COUNTS, searchOf, type View } from '../list/address.ts';
 import type { State } from '../state.ts';
 import { sumOf, TYPES } from './activity.ts';
@@ -10,7 +10,6 @@ import { keyPage } from './changes-of-key.ts';
 
 type Periods = Activity['periods'];
 
-const NAMES = { placed: 'Placed', shipped: 'Shipped', cancelled: 'Cancelled' } as const;
 const WEEKDAY = new Intl.DateTimeFormat(LOCALE, { weekday: 'short' });
 
 /** The activity of the last days. */
@@ -52,7 +51,7 @@ function readout(periods: Periods, marked: number | undefined) {
   const period = marked === undefined ? undefined : periods[marked];
   if (period === undefined) return html`<p class="readout" role="status"></p>`;
   return html`<p class="readout" role="status"><b>${longDay(new Date(period.from))}</b>
-    ${TYPES.map((type) => html`<span class=${type}><i></i>${NAMES[type]} <b>${count(period[type])}</b></span>`)}</p>`;
+    ${TYPES.map((type) => html`<span class=${type}><i></i>${eventWords(type)[1]} <b>${count(period[type])}</b></span>`)}</p>`;
 }
 
 function byArrows(periods: Periods, marked: number | undefined, actions: Actions) {
@@ -82,7 +81,7 @@ function chart(
   const top = scaleOf(most);
   const label = `${count(total)} ${type} in ${periods.length} days, at most ${count(most)} in a day`;
   return html`<figure class="chart ${type}">
-    <figcaption><span><i></i>${NAMES[type]}</span><strong class="total">${count(total)}</strong></figcaption>
+    <figcaption><span><i></i>${eventWords(type)[1]}</span><strong class="total">${count(total)}</strong></figcaption>
     <div class="scale" aria-hidden="true"><span>${count(top)}</span><span>${count(top / 2n)}</span><span>0</span></div>
     <svg viewBox="0 0 ${periods.length * 10} 100" preserveAspectRatio="none" role="img" aria-label=${label}>${bars(counts, top, marked, actions.markDay)}</svg>
   </figure>`;
@@ -104,7 +103,7 @@ function axis(periods: Periods) {
 function dayTable(periods: Periods) {
   return html`<div class="scroll" tabindex="0" role="group" aria-label="Table of days"><table>
     <caption class="hidden">Orders of each day, today first</caption>
-    <thead><tr><th scope="col">Day</th>${TYPES.map((type) => html`<th scope="col" class="number">${NAMES[type]}</th>`)}</tr></thead>
+    <thead><tr><th scope="col">Day</th>${TYPES.map((type) => html`<th scope="col" class="number">${eventWords(type)[1]}</th>`)}</tr></thead>
     <tbody>${periods.toReversed().map(
       (
         period,
@@ -131,7 +130,7 @@ function keyTable(byKey: Activity['byKey'], view: View, actions: Actions) {
   };
   return html`<table class="keys">
     <caption class="hidden">Changes of these days by API key</caption>
-    <thead><tr><th scope="col">Key</th>${TYPES.map((type) => html`<th scope="col" class="number">${NAMES[type]}</th>`)}</tr></thead>
+    <thead><tr><th scope="col">Key</th>${TYPES.map((type) => html`<th scope="col" class="number">${eventWords(type)[1]}</th>`)}</tr></thead>
     <tbody>${active.map(
       (each) =>
         html`<tr><th scope="row">${name(each)}</th>${TYPES.map((type) => html`<td class="number">${count(each[type])}</td>`)}</tr>`,

@@ -2,7 +2,7 @@ import type { Change } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
 import { clockTime, count, longDay, REASONS } from '../format.ts';
-import { type IconName, icon } from '../icons.ts';
+import { eventWords, icon } from '../icons.ts';
 import { searchOf, type View } from '../list/address.ts';
 import { dayStart, dayText, today } from '../list/range.ts';
 import type { Screen } from '../screen.ts';
@@ -13,12 +13,6 @@ import { TYPES } from './activity.ts';
 const MAX_REQUESTS = 400;
 /** Changes that are shown; all of them are exported. */
 const MAX_SHOWN = 1_000;
-
-const WORDS: Readonly<Record<string, readonly [IconName, string]>> = {
-  placed: ['plus', 'Placed'],
-  shipped: ['truck', 'Shipped'],
-  cancelled: ['crossed', 'Cancelled'],
-};
 
 /** When the day of the view begins, and the next one. */
 function boundsOf({ day }: View): { readonly from: Date; readonly before: Date } {
@@ -45,7 +39,10 @@ export async function readChangesOfKey(screen: Screen): Promise<void> {
   const { from, before: end } = boundsOf(view);
   const ending = new AbortController();
   const signal = AbortSignal.any([session.ending.signal, ending.signal]);
-  const begun: ChangesOfKey = { by, changes: [], state: 'reading', problem: undefined, ending };
+  const begun: ChangesOfKey = {
+    ...({ by, changes: [], waiting: [], state: 'reading' } as const),
+    ...{ problem: undefined, ending },
+  };
   screen.change((state) => (state.ofKey = begun));
   const show = (found: Partial<ChangesOfKey>) =>
     screen.change((state) => {
@@ -61,15 +58,19 @@ export async function readChangesOfKey(screen: Screen): Promise<void> {
       const isIn = ({ at }: Change) => Date.parse(at) < end.getTime();
       changes = [...changes, ...page.changes.filter(isIn)];
       show({ changes });
-      const isPast = last !== undefined && BigInt(page.next.split('-')[0]!) >= last;
-      if (!page.more || isPast) break;
+      // A cursor is a revision and its head.
+      const upTo = BigInt(page.next.split('-')[0]!);
+      if (!page.more || (last !== undefined && upTo >= last)) {
+        const later = begun.waiting.filter(({ revision }) => revision > upTo);
+        show({ changes: [...changes, ...later], state: 'whole' });
+        return;
+      }
       if (request === MAX_REQUESTS) {
         show({ state: 'cut' });
         return;
       }
       page = await session.client.listChanges({ by, after: page.next, limit: 500 }, { signal });
     }
-    show({ state: 'whole' });
   } catch (error) {
     const problem = signal.aborted ? undefined : screen.problemOf(session, error);
     if (problem !== undefined) show({ state: 'failed', problem });
@@ -79,17 +80,15 @@ export async function readChangesOfKey(screen: Screen): Promise<void> {
 /** Adds changes as they happen, if they are of the key and the day that are shown. */
 export function followKey(screen: Screen, changes: readonly Change[]): void {
   const { ofKey, view } = screen.state;
-  if (ofKey?.state !== 'whole') return;
+  if (ofKey === undefined) return;
   const { from, before } = boundsOf(view);
-  const known = new Set(ofKey.changes.map(({ revision }) => revision));
-  const added = changes.filter(({ by, at, revision }) => {
+  const added = changes.filter(({ by, at }) => {
     const time = Date.parse(at);
-    return (
-      by === ofKey.by && !known.has(revision) && time >= from.getTime() && time < before.getTime()
-    );
+    return by === ofKey.by && time >= from.getTime() && time < before.getTime();
   });
-  if (added.length === 0) return;
-  screen.change((state) => (state.ofKey = { ...ofKey, changes: [...ofKey.changes, ...added] }));
+  if (ofKey.state === 'reading') ofKey.waiting.push(...added);
+  else if (ofKey.state === 'whole' && added.length > 0)
+    screen.change((state) => (state.ofKey = { ...ofKey, changes: [...ofKey.changes, ...added] }));
 }
 
 /** The page of what a key did on a day. Its address has both. */
@@ -119,7 +118,7 @@ export function keyPage(state: State, found: ChangesOfKey, actions: Actions) {
         <button type="button" @click=${actions.copy(location.href, 'Address')}>${icon('link')}Copy link</button>
         ${changes.length === 0 ? nothing : html`<button type="button" @click=${actions.exportKey}>${icon('download')}Export CSV</button>`}</div>
     </div>
-    <div class="head-row"><nav class="segments" aria-label="Changes">${segment('', 'All', changes.length)} ${TYPES.map((type) => segment(type, WORDS[type]![1], of(type).length))}</nav>
+    <div class="head-row"><nav class="segments" aria-label="Changes">${segment('', 'All', changes.length)} ${TYPES.map((type) => segment(type, eventWords(type)[1], of(type).length))}</nav>
       <p role="status" class="small">${found.state === 'reading' ? `Reading: ${count(changes.length)} so far…` : `${count(shown.length)} ${shown.length === 1 ? 'change' : 'changes'}`}</p></div>
     ${found.state === 'cut' ? html`<p class="notice">${icon('warning')}<span>The store has more changes on that day than are read here: these are the first ones.</span></p>` : nothing}
     ${problem === undefined ? nothing : html`<p class="notice" role="alert">${icon('warning')}<span>Not all changes were read. ${problem}</span><button type="button" @click=${actions.readChangesOfKey}>Try again</button></p>`}
@@ -130,7 +129,7 @@ function table(view: View, changes: readonly Change[], actions: Actions) {
   const row = ({ type, at, order }: Change) => {
     const { id, reference, petId, quantity, reason, trackingNumber } = order;
     const to = { ...view, order: id };
-    const [name, word] = WORDS[type] ?? ['done', type];
+    const [name, word] = eventWords(type);
     const detail =
       type === 'cancelled'
         ? reason && (REASONS[reason] ?? reason)

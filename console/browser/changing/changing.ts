@@ -10,7 +10,7 @@ import { readDetails } from '../details.ts';
 import { clockTime, codeInWords, inWords, sentence } from '../format.ts';
 import { showOrder } from '../list/list-state.ts';
 import type { Screen } from '../screen.ts';
-import { ordersNamed } from '../search/search.ts';
+import { namedBy, ordersNamed } from '../search/search.ts';
 import type { Session } from '../sign-in.ts';
 import { type Action, type Failure, type SeveralToChange, WORDS } from '../state.ts';
 import { changeSeveral, outcomeOf } from './change-in-bulk.ts';
@@ -115,7 +115,7 @@ async function mistakenNumber(
 ): Promise<Failure | undefined> {
   if (action !== 'ship' || given.trim() === '' || !session.may.read) return undefined;
   const found = await ordersNamed(session, [given]).catch(() => undefined);
-  const [order] = found?.get(given) ?? [];
+  const [order] = found === undefined ? [] : namedBy(found.get(given)!);
   if (order === undefined) return undefined;
   const what = given.trim() === String(order.id) ? 'id' : 'reference';
   return {

@@ -115,6 +115,12 @@ export function searchOf(view: View): string {
   return query.size === 0 ? '?' : `?${query}`;
 }
 
+/** A page as its tab opens it: without an order, or what a key did. */
+export const onPage = (view: View, page: View['page']): View => ({
+  ...view,
+  ...{ page, order: undefined, by: '', day: '', type: '' },
+});
+
 /** The view without filters, with everything else as it is. */
 export const withoutFilters = (view: View): View => ({
   ...view,

@@ -14,6 +14,7 @@ import { hiddenIn, type State } from '../state.ts';
 import {
   isFiltered,
   moreIn,
+  onPage,
   STATUSES,
   searchOf,
   totalOf,
@@ -28,7 +29,7 @@ import { dayStart, daysOf, PRESET_NAMES, PRESETS_OF, type Range, type RangeName 
 export function filterBar(state: State, actions: Actions) {
   const { view, store } = state;
   const whole = store && totalOf(store.counts);
-  const scan = { ...view, page: 'scan', order: undefined } as const;
+  const scan = onPage(view, 'scan');
   return html`<div class="head">
     <div class="head-row">
       <h1 tabindex="-1">Orders</h1>
@@ -57,7 +58,7 @@ export function phoneTools(state: State, actions: Actions) {
   const { petId, reference, prefix, ships, placed, changed, statuses } = view;
   const set = [reference || prefix, ships, placed, changed].filter((each) => each !== '').length;
   const all = set + (petId === undefined ? 0 : 1) + (statuses.length > 1 ? 1 : 0);
-  const scan = { ...view, page: 'scan', order: undefined } as const;
+  const scan = onPage(view, 'scan');
   return html`<a class="button icon-only scan" href=${searchOf(scan)} aria-label="Scan" @click=${actions.follow(scan)}>${icon('scan')}</a>
     ${isEmptyStore(state) ? nothing : html`<button type="button" class="icon-only" popovertarget="filters" aria-label=${all === 0 ? 'Filters' : `Filters, ${all} set`}>${icon('filter')}${all === 0 ? nothing : html`<b class="number">${all}</b>`}</button>`}`;
 }

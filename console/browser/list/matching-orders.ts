@@ -5,7 +5,6 @@ import { orderQuery } from './address.ts';
 
 /** Orders per request. */
 const PAGE = 500;
-const MOST_FOUND = 250;
 
 /**
  * Reads the orders that match the filters now, in the order of the list, page by page.
@@ -26,8 +25,8 @@ export async function* matchingOrders(
   const left = new Set(only.keys());
   const shown = state.orders.map(({ id }) => id).filter((id) => left.delete(id));
   const ids = [...shown, ...left];
-  for (let from = 0; from < ids.length; from += MOST_FOUND) {
-    const part = ids.slice(from, from + MOST_FOUND);
+  for (let from = 0; from < ids.length; from += PAGE) {
+    const part = ids.slice(from, from + PAGE);
     const found = await session.client.findOrders({ ids: part }, { signal });
     const byId = new Map(found.map((order) => [order.id, order]));
     yield part.flatMap((id) => byId.get(id) ?? []);

@@ -9,6 +9,7 @@ import {
   REASONS,
   timeZone,
 } from '../format.ts';
+import { eventWords } from '../icons.ts';
 import { moreIn, totalOf } from '../list/address.ts';
 import { filtersInWords, STATUS_NAMES } from '../list/filters-view.ts';
 import { type Detail, nameOf, type State } from '../state.ts';
@@ -21,17 +22,17 @@ const MODULE_MM = 0.4;
 
 /** What is printed instead of the page: dates have their years, and nothing is relative to today. The screen does not show it. */
 export function paper(state: State) {
+  const content = contentOf(state);
+  return content === undefined ? nothing : html`<section class="paper">${content}</section>`;
+}
+
+function contentOf(state: State) {
   const { printed, isPrinting, detail, view, session } = state;
-  if (printed?.paper === 'slips')
-    return html`<section class="paper">${printed.orders.map((order) => slip(state, order))}</section>`;
-  if (printed !== undefined)
-    return html`<section class="paper">${pickList(state, printed.orders)}</section>`;
-  if (!isPrinting || session === undefined) return nothing;
-  if (detail?.order !== undefined)
-    return html`<section class="paper">${orderSheet(state, detail, detail.order)}</section>`;
-  if (view.page === 'orders' && session.may.read)
-    return html`<section class="paper">${listSheet(state)}</section>`;
-  return nothing;
+  if (printed?.paper === 'slips') return printed.orders.map((order) => slip(state, order));
+  if (printed !== undefined) return pickList(state, printed.orders);
+  if (!isPrinting || session === undefined) return undefined;
+  if (detail?.order !== undefined) return orderSheet(state, detail, detail.order);
+  return view.page === 'orders' && session.may.read ? listSheet(state) : undefined;
 }
 
 function header(state: State) {
@@ -91,7 +92,6 @@ const statusOf = (order: OrderRecord) =>
 function orderSheet(state: State, { events }: Detail, order: OrderRecord) {
   const { id, reference, petId, quantity, shipDate, placedAt, updatedAt, status } = order;
   const { reason, trackingNumber } = order;
-  const titles = { placed: 'Placed', shipped: 'Shipped', cancelled: 'Cancelled' } as const;
   return html`<article class="record">
     ${header(state)}
     <div class="title"><div><h1>Order ${id}</h1>${reference === undefined ? nothing : html`<p class="name"><bdi>${reference}</bdi></p>`}<p><b>${statusOf(order)}</b></p></div>
@@ -106,7 +106,7 @@ function orderSheet(state: State, { events }: Detail, order: OrderRecord) {
       events.length === 0
         ? nothing
         : html`<h2>History</h2><table><thead><tr><th>When</th><th>What</th><th>By</th></tr></thead>
-      <tbody>${events.toReversed().map(({ type, at, by, byName }) => html`<tr><td class="time">${paperTime(at)}</td><td>${titles[type as 'placed'] ?? type}</td><td><bdi>${byName ?? by ?? 'an operator of the store'}</bdi></td></tr>`)}</tbody></table>`
+      <tbody>${events.toReversed().map(({ type, at, by, byName }) => html`<tr><td class="time">${paperTime(at)}</td><td>${eventWords(type)[1]}</td><td><bdi>${byName ?? by ?? 'an operator of the store'}</bdi></td></tr>`)}</tbody></table>`
     }
   </article>`;
 }

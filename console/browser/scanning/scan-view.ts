@@ -3,7 +3,7 @@ import { repeat } from 'lit-html/directives/repeat.js';
 import type { Actions } from '../actions.ts';
 import { ago, count, shipHint } from '../format.ts';
 import { type IconName, icon } from '../icons.ts';
-import { searchOf, withoutFilters } from '../list/address.ts';
+import { onPage, searchOf, withoutFilters } from '../list/address.ts';
 import { pill } from '../list/list-view.ts';
 import type { Scans, State } from '../state.ts';
 import { type JudgedScan, judged, MAX_SCANS, type ScanResult } from './scans.ts';
@@ -30,7 +30,7 @@ const SHOWN: Readonly<Record<NonNullable<Scans['filter']>, readonly ScanResult[]
 export function scanPage(state: State, actions: Actions) {
   const { scans, view, preferences } = state;
   const all = judged(scans.lines);
-  const back = { ...view, page: 'orders', order: undefined } as const;
+  const back = onPage(view, 'orders');
   const isEmpty = all.length === 0;
   return html`<div class="head-row">
       <a class="icon-only button quiet" href=${searchOf(back)} aria-label="Back to the orders" @click=${actions.follow(back)}>${icon('left')}</a>

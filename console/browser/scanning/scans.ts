@@ -7,7 +7,8 @@ import {
 import { now } from '../clock.ts';
 import { count } from '../format.ts';
 import type { Screen } from '../screen.ts';
-import { ordersNamed } from '../search/search.ts';
+import { namedBy, ordersNamed } from '../search/search.ts';
+import type { Session } from '../sign-in.ts';
 import type { Scan, Scans } from '../state.ts';
 import { entriesOf, linesIn, type PastedEntry, type PastedLine } from './pasted.ts';
 import { beep } from './sound.ts';
@@ -104,7 +105,7 @@ export class Scanning {
     if (session === undefined || lines.length === 0) return false;
     this.#change({ isReading: true, problem: undefined });
     try {
-      const found = await ordersNamed(session, textsOf(lines));
+      const found = await ordersOf(session, textsOf(lines));
       const isKnown = (each: string) => found.get(each)!.length > 0;
       const entries = lines.flatMap((line) => entriesOf(line, isKnown));
       const { length } = this.#screen.state.scans.lines;
@@ -114,13 +115,13 @@ export class Scanning {
         return false;
       }
       this.#add(entries);
+      this.#show(found);
       this.#change({ isReading: false });
     } catch (error) {
       const problem = this.#screen.problemOf(session, error);
       this.#change({ isReading: false, problem });
       return false;
     }
-    void this.#lookUp();
     return true;
   }
 
@@ -145,11 +146,6 @@ export class Scanning {
 
   clear(): void {
     this.#change({ lines: [], problem: undefined, filter: undefined });
-  }
-
-  /** Looks up now what waits, for example when the service can be reached again. */
-  tryAgain(): void {
-    void this.#lookUp();
   }
 
   #add(entries: readonly PastedEntry[]): void {
@@ -186,13 +182,9 @@ export class Scanning {
     this.#isLooking = true;
     try {
       const numbers = waiting.flatMap(({ trackingNumber }) => trackingNumber ?? []);
-      const found = await ordersNamed(session, [...waiting.map(({ text }) => text), ...numbers]);
+      const found = await ordersOf(session, [...waiting.map(({ text }) => text), ...numbers]);
       if (this.#screen.state.session !== session) return;
-      const { lines } = this.#screen.state.scans;
-      const known = lines.map((scan) =>
-        scan.orders === undefined ? withFound(scan, found) : scan,
-      );
-      this.#change({ lines: merged(known), problem: undefined });
+      this.#show(found);
       if (isScan) this.#sound();
     } catch (error) {
       const problem = this.#screen.problemOf(session, error);
@@ -207,6 +199,13 @@ export class Scanning {
     if (this.#screen.state.scans.lines.some(({ orders }) => orders === undefined)) {
       await this.#lookUp(isScan);
     }
+  }
+
+  /** Shows what codes name that have not been looked up yet. */
+  #show(found: ReadonlyMap<string, readonly OrderRecord[]>): void {
+    const { lines } = this.#screen.state.scans;
+    const known = lines.map((scan) => (scan.orders === undefined ? withFound(scan, found) : scan));
+    this.#change({ lines: merged(known), problem: undefined });
   }
 
   #sound(): void {
@@ -253,24 +252,24 @@ function withFound(scan: Scan, found: ReadonlyMap<string, readonly OrderRecord[]
 
 /** What means the same order is one line, the latest one. A tracking number that two lines have is right for one of them only. */
 function merged(lines: readonly Scan[]): Scan[] {
-  const byOrder = new Map<bigint, Scan>();
   const result: Scan[] = [];
+  /** Where the line of an order is. */
+  const placeOf = new Map<bigint, number>();
   for (const scan of lines) {
-    const order = orderOf(scan);
-    const first = order && byOrder.get(order.id);
-    if (order === undefined || first === undefined) {
-      if (order !== undefined) byOrder.set(order.id, scan);
+    const id = orderOf(scan)?.id;
+    const place = id === undefined ? undefined : placeOf.get(id);
+    if (place === undefined) {
+      if (id !== undefined) placeOf.set(id, result.length);
       result.push(scan);
       continue;
     }
-    const whole = {
+    const first = result[place]!;
+    result[place] = {
       ...first,
       times: first.times + scan.times,
       trackingNumber: first.trackingNumber ?? scan.trackingNumber,
       isMistaken: first.isMistaken || scan.isMistaken,
     };
-    byOrder.set(order!.id, whole);
-    result[result.indexOf(first)] = whole;
   }
   return result;
 }
@@ -300,4 +299,18 @@ function storedFor(key: string): Omit<Scan, 'orders'>[] {
   }
 }
 
-const textsOf = (lines: readonly PastedLine[]) => lines.flatMap(({ ways }) => ways.flat());
+/** Each way in which the lines can be meant, and their tracking numbers. */
+const textsOf = (lines: readonly PastedLine[]) =>
+  lines.flatMap(({ ways, trackingNumber }) => [
+    ...ways.flat(),
+    ...(trackingNumber === undefined ? [] : [trackingNumber]),
+  ]);
+
+/** Returns the orders that texts name. @throws errors of the client library */
+async function ordersOf(
+  session: Session,
+  texts: readonly string[],
+): Promise<Map<string, readonly OrderRecord[]>> {
+  const found = await ordersNamed(session, texts);
+  return new Map([...found].map(([text, named]) => [text, namedBy(named)]));
+}

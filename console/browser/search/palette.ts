@@ -1,7 +1,7 @@
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
 import { type IconName, icon } from '../icons.ts';
-import { viewOf } from '../list/address.ts';
+import { onPage, viewOf } from '../list/address.ts';
 import { STANDARD_VIEWS } from '../preferences.ts';
 import type { State } from '../state.ts';
 import { namedBy } from './search.ts';
@@ -27,7 +27,7 @@ function commandsOf(state: State, actions: Actions): Command[] {
     ...keys: readonly string[]
   ): Command => ({ name, icon, keys, run });
   const { id, order } = detail ?? {};
-  const goTo = (page: typeof view.page) => actions.follow({ ...view, page, order: undefined });
+  const goTo = (page: typeof view.page) => actions.follow(onPage(view, page));
   const views = [...STANDARD_VIEWS, ...preferences.views].map(({ name, search }) =>
     command(name, 'columns', actions.follow(viewOf(search))),
   );

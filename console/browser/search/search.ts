@@ -11,58 +11,54 @@ const TYPED_MS = 150;
 /** Orders that are shown with the same reference, which several keys can have used, and with references that begin with the text. */
 export const MAX_HITS = 5;
 
-/** The orders that a text names as a whole: by its id, or by its reference. */
-export const namedBy = ({ byId, exact }: Omit<Found, 'text'>): readonly OrderRecord[] =>
+/** The orders that a text names as a whole. */
+type Named = Pick<Found, 'byId' | 'exact'>;
+
+/** The same in one list: by its id, or by its reference. */
+export const namedBy = ({ byId, exact }: Named): readonly OrderRecord[] =>
   byId === undefined ? exact : [byId, ...exact.filter(({ id }) => id !== byId.id)];
 
 /** What no reference has in it, and how long it is at most. */
-const NO_REFERENCE = /[\p{Cc}]/u;
+const NO_REFERENCE = /\p{Cc}/u;
 const MAX_REFERENCE = 255;
 
-/**
- * Returns the orders that texts name as a whole, by their ids or references, the order with the id first.
- * @throws errors of the client library
- */
+/** Returns the orders that texts name as a whole, by their ids or references. @throws errors of the client library */
 export async function ordersNamed(
   { client, ending }: Session,
   texts: readonly string[],
   { signal }: { readonly signal?: AbortSignal } = {},
-): Promise<Map<string, readonly OrderRecord[]>> {
-  const ids = texts.flatMap((text) => parseWrittenId(text) ?? []);
-  // Blanks are often pasted along, but can be part of a reference.
-  const references = texts
-    .flatMap((text) => [text, text.trim()])
-    .filter((text) => text !== '' && [...text].length <= MAX_REFERENCE && !NO_REFERENCE.test(text));
-  const asked = { ids: [...new Set(ids)], references: [...new Set(references)] };
+): Promise<Map<string, Named>> {
+  const ids = new Set(texts.flatMap((text) => parseWrittenId(text) ?? []));
+  const references = new Set(texts.flatMap(spellingsOf).filter(isReference));
+  const asked = { ids: [...ids], references: [...references] };
   const orders = await client.findOrders(asked, { signal: signal ?? ending.signal });
   const byId = new Map(orders.map((order) => [order.id, order]));
   const byReference = Map.groupBy(orders, ({ reference }) => reference);
   return new Map(
     texts.map((text) => {
       const id = parseWrittenId(text);
-      const ofId = id === undefined ? undefined : byId.get(id);
-      const exact = [...new Set([text, text.trim()])].flatMap(
-        (each) => byReference.get(each) ?? [],
-      );
-      return [text, [...new Set([...(ofId === undefined ? [] : [ofId]), ...exact])]];
+      const exact = spellingsOf(text).flatMap((each) => byReference.get(each) ?? []);
+      return [text, { byId: id === undefined ? undefined : byId.get(id), exact }];
     }),
   );
 }
 
+/** Blanks are often pasted along, but can be part of a reference. */
+const spellingsOf = (text: string): string[] => [...new Set([text, text.trim()])];
+
+const isReference = (text: string): boolean =>
+  text !== '' && [...text].length <= MAX_REFERENCE && !NO_REFERENCE.test(text);
+
 /** @throws errors of the client library; a TimeoutError after LIMIT_MS */
 async function lookUp(session: Session, text: string): Promise<Found> {
   const signal = AbortSignal.any([session.ending.signal, AbortSignal.timeout(LIMIT_MS)]);
-  const trimmed = text.trim();
-  const [named, beginning] = await Promise.all([
+  const [named, found] = await Promise.all([
     ordersNamed(session, [text], { signal }),
-    beginningWith(session, trimmed, signal),
+    beginningWith(session, text.trim(), signal),
   ]);
-  const orders = named.get(text)!;
-  const id = parseWrittenId(text);
-  const byId = orders.find((order) => order.id === id);
-  const others = beginning.filter(({ reference }) => ![text, trimmed].includes(reference!));
-  const exact = orders.filter(({ reference }) => [text, trimmed].includes(reference ?? ''));
-  return { text, byId, exact, beginning: others };
+  const spellings = spellingsOf(text);
+  const beginning = found.filter(({ reference }) => !spellings.includes(reference!));
+  return { text, ...named.get(text)!, beginning };
 }
 
 async function beginningWith(
@@ -126,5 +122,5 @@ export async function writtenReference({ state }: Screen, text: string): Promise
   const trimmed = text.trim();
   if (trimmed === text || state.session === undefined) return trimmed;
   const found = await ordersNamed(state.session, [text]).catch(() => undefined);
-  return found?.get(text)?.some(({ reference }) => reference === text) ? text : trimmed;
+  return found?.get(text)?.exact.some(({ reference }) => reference === text) ? text : trimmed;
 }

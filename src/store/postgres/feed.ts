@@ -7,7 +7,7 @@ import {
   MAX_CHANGES,
   startPosition,
 } from '../feed.ts';
-import { changeFromRow, headFromColumn, positionFromColumns } from '../tables/feed.ts';
+import { changeFromRow, HEAD, headFromColumn, positionFromColumns } from '../tables/feed.ts';
 import { ORDER_COLUMNS } from '../tables/orders.ts';
 import type { Row } from '../tables/session.ts';
 import { expectNotMovedAway, requireStoreRow } from '../tables/store-row.ts';
@@ -30,7 +30,7 @@ export async function readFeed(
   // Pipelined, position first: later events that the second statement finds are left for the next page.
   const [now, [found], rows] = await Promise.all([
     readPosition(session),
-    session.query(SQL.head, [since]),
+    session.query(HEAD, [since]),
     isNow ? [] : session.query(SQL.changes, [since, most + 1]),
   ]);
   if (isNow) return { changes: [], position: now, isMore: false, now };
@@ -65,7 +65,7 @@ export async function isInPast(
   position: Position,
   now: Position,
 ): Promise<boolean> {
-  const [row] = await session.query(SQL.head, [position.revision]);
+  const [row] = await session.query(HEAD, [position.revision]);
   return isPast(position, now, headFromColumn(row?.[0]));
 }
 
@@ -103,9 +103,6 @@ function changesStatement(condition: string, most: number): string {
 
 const SQL = {
   position: `SELECT ${POSITION_COLUMNS} FROM store`,
-  // Only the last event counts: others can have a head only if it was written by hand.
-  head: `SELECT head FROM order_events WHERE revision = $1 AND head IS NOT NULL
-    ORDER BY order_id DESC, type = 'placed' LIMIT 1`,
   changes: changesStatement('revision > $1', MAX_CHANGES + 1),
   rest: changesStatement('revision = $1 AND order_id >= $3', BATCH),
 } as const;

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Position } from '../../../protocol/history.ts';
 import { type ChangePage, changePage, type FeedStart, isPast, startPosition } from '../feed.ts';
-import { changeFromRow, headFromColumn, positionFromColumns } from '../tables/feed.ts';
+import { changeFromRow, HEAD, headFromColumn, positionFromColumns } from '../tables/feed.ts';
 import { ORDER_COLUMNS } from '../tables/orders.ts';
 import { requireStoreRow } from '../tables/store-row.ts';
 import type { Session } from './database/session.ts';
@@ -50,8 +50,7 @@ export function readPosition(session: Session): Position {
 /** Returns whether a position is in the past of the store, which is now at `now`. */
 export function isInPast(session: Session, position: Position, now: Position): boolean {
   // The head of the current revision is known.
-  const [row] =
-    position.revision < now.revision ? session.query(SQL.head, [position.revision]) : [];
+  const [row] = position.revision < now.revision ? session.query(HEAD, [position.revision]) : [];
   return isPast(position, now, headFromColumn(row?.[0]));
 }
 
@@ -69,9 +68,6 @@ const ORDER_BY = `ORDER BY event.revision, event.order_id, event.type = 'placed'
 
 const SQL = {
   store: `SELECT revision, head, ${GUARD_COLUMNS} FROM store`,
-  // Only the last event counts: others can have a head only if it was written by hand.
-  head: `SELECT head FROM order_events WHERE revision = ? AND head IS NOT NULL
-    ORDER BY order_id DESC, type = 'placed' LIMIT 1`,
   changes: `${CHANGES} WHERE event.revision > ? ${ORDER_BY}`,
   rest: `${CHANGES} WHERE event.revision = ? AND event.order_id >= ? ${ORDER_BY}`,
 } as const;

@@ -40,7 +40,8 @@ export async function readPositionBefore(session: Session, time: number): Promis
   return positionFromColumns([revision, head!]);
 }
 
-const HEAD = `SELECT head FROM order_events WHERE revision = $1 AND head IS NOT NULL
+/** Only the last event of a revision counts: others can have a head only if it was written by hand. */
+export const HEAD = `SELECT head FROM order_events WHERE revision = $1 AND head IS NOT NULL
   ORDER BY order_id DESC, type = 'placed' LIMIT 1`;
 
 /** Reads a column that is NULL or a head. */
