@@ -59,10 +59,9 @@ export async function readChangesOfKey(screen: Screen): Promise<void> {
       changes = [...changes, ...page.changes.filter(isIn)];
       show({ changes });
       // A cursor is a revision and its head.
-      const upTo = BigInt(page.next.split('-')[0]!);
-      if (!page.more || (last !== undefined && upTo >= last)) {
-        const later = begun.waiting.filter(({ revision }) => revision > upTo);
-        show({ changes: [...changes, ...later], state: 'whole' });
+      const isPast = last !== undefined && BigInt(page.next.split('-')[0]!) >= last;
+      if (!page.more || isPast) {
+        show({ changes: withLater(changes, begun.waiting), state: 'whole' });
         return;
       }
       if (request === MAX_REQUESTS) {
@@ -87,8 +86,16 @@ export function followKey(screen: Screen, changes: readonly Change[]): void {
     return by === ofKey.by && time >= from.getTime() && time < before.getTime();
   });
   if (ofKey.state === 'reading') ofKey.waiting.push(...added);
-  else if (ofKey.state === 'whole' && added.length > 0)
-    screen.change((state) => (state.ofKey = { ...ofKey, changes: [...ofKey.changes, ...added] }));
+  else if (ofKey.state === 'whole' && added.length > 0) {
+    const all = withLater(ofKey.changes, added);
+    screen.change((state) => (state.ofKey = { ...ofKey, changes: all }));
+  }
+}
+
+/** Adds changes of the stream, some of which can have been read. */
+function withLater(changes: readonly Change[], more: readonly Change[]): readonly Change[] {
+  const last = changes.at(-1)?.revision ?? 0n;
+  return [...changes, ...more.filter(({ revision }) => revision > last)];
 }
 
 /** The page of what a key did on a day. Its address has both. */
