@@ -16,6 +16,8 @@ const PERMITTED: Readonly<Record<(typeof SCOPES)[number], string>> = {
   'webhooks:manage': 'create webhooks, read all of them, and change those that the key has created',
   'webhooks:manage-all':
     'in addition, change webhooks that other keys or operators have created; only for keys that name it',
+  'keys:manage':
+    'list, create, change and revoke API keys, within what the key itself may do; only for keys that name it',
 };
 
 const NEXT = 'm6 3.5 4.5 4.5L6 12.5';

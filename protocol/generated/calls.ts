@@ -191,6 +191,18 @@ export const CALLS: Readonly<Record<OperationName, CallOf>> = {
   },
   testWebhook: { method: 'POST', path: '/v2/webhooks/{webhookId}/test', expects: [200], query: {} },
   getKey: { method: 'GET', path: '/v2/key', expects: [200], query: {} },
+  listKeys: {
+    method: 'GET',
+    path: '/v2/keys',
+    expects: [200],
+    query: { state: ['valid', 'expired', 'revoked'], limit: 'count', cursor: 'text' },
+  },
+  createKey: { method: 'POST', path: '/v2/keys', expects: [201], query: {} },
+  getKeyById: { method: 'GET', path: '/v2/keys/{keyId}', expects: [200], query: {} },
+  updateKey: { method: 'PATCH', path: '/v2/keys/{keyId}', expects: [200], query: {} },
+  rotateKey: { method: 'POST', path: '/v2/keys/{keyId}/rotate', expects: [200], query: {} },
+  revokeKey: { method: 'POST', path: '/v2/keys/{keyId}/revoke', expects: [200], query: {} },
+  redeemInvitation: { method: 'POST', path: '/v2/key/redeem', expects: [200], query: {} },
   'v1.listOrders': { method: 'GET', path: '/v1/store/orders', expects: [200], query: {} },
   'v1.cancelOrder': {
     method: 'DELETE',

@@ -43,6 +43,13 @@ export type OperationName =
   | 'rotateWebhookSecret'
   | 'testWebhook'
   | 'getKey'
+  | 'listKeys'
+  | 'createKey'
+  | 'getKeyById'
+  | 'updateKey'
+  | 'rotateKey'
+  | 'revokeKey'
+  | 'redeemInvitation'
   | 'v1.listOrders'
   | 'v1.cancelOrder'
   | 'v1.getPet';
@@ -234,6 +241,76 @@ export const ERROR_CODES: Readonly<Record<OperationName, Readonly<Record<string,
     too_many_tests: 503,
   },
   getKey: { ...GENERAL, parameter_invalid: 400 },
+  listKeys: {
+    ...GENERAL,
+    parameter_invalid: 400,
+    cursor_invalid: 400,
+    scope_missing: 403,
+    read_limit_reached: 429,
+  },
+  createKey: {
+    ...GENERAL,
+    parameter_invalid: 400,
+    body_invalid: 400,
+    scope_missing: 403,
+    exceeds_own_key: 403,
+    too_many_keys: 409,
+    precondition_failed: 412,
+    unsupported_media_type: 415,
+    idempotency_key_reused: 422,
+    key_change_limit_reached: 429,
+  },
+  getKeyById: { ...GENERAL, parameter_invalid: 400, scope_missing: 403, key_not_found: 404 },
+  updateKey: {
+    ...GENERAL,
+    parameter_invalid: 400,
+    body_invalid: 400,
+    scope_missing: 403,
+    exceeds_own_key: 403,
+    key_not_found: 404,
+    key_ended: 409,
+    last_key_manager: 409,
+    key_changed: 412,
+    precondition_failed: 412,
+    unsupported_media_type: 415,
+    key_change_limit_reached: 429,
+  },
+  rotateKey: {
+    ...GENERAL,
+    parameter_invalid: 400,
+    body_invalid: 400,
+    scope_missing: 403,
+    exceeds_own_key: 403,
+    key_not_found: 404,
+    key_ended: 409,
+    last_key_manager: 409,
+    key_changed: 412,
+    precondition_failed: 412,
+    unsupported_media_type: 415,
+    idempotency_key_reused: 422,
+    key_change_limit_reached: 429,
+  },
+  revokeKey: {
+    ...GENERAL,
+    parameter_invalid: 400,
+    body_invalid: 400,
+    scope_missing: 403,
+    exceeds_own_key: 403,
+    key_not_found: 404,
+    key_ended: 409,
+    last_key_manager: 409,
+    key_changed: 412,
+    precondition_failed: 412,
+    unsupported_media_type: 415,
+    key_change_limit_reached: 429,
+  },
+  redeemInvitation: {
+    ...GENERAL,
+    parameter_invalid: 400,
+    body_invalid: 400,
+    no_invitation: 409,
+    unsupported_media_type: 415,
+  },
   'v1.listOrders': { ...GENERAL, scope_missing: 403 },
   'v1.cancelOrder': {
     ...GENERAL,

@@ -9,6 +9,12 @@ import type {
   ChangeResults,
   FoundOrders,
   Key,
+  KeyChanges,
+  KeyList,
+  KeyRotation,
+  KeySecret,
+  ManagedKey,
+  NewKey,
   NewOrder,
   NewWebhook,
   NoDetails,
@@ -17,6 +23,7 @@ import type {
   OrderPage,
   OrderRecord,
   OrdersToFind,
+  OwnKeySecret,
   ShipDetails,
   Store,
   Webhook,
@@ -176,4 +183,43 @@ export interface Operations {
     readonly answer: WebhookTest;
   };
   readonly getKey: { readonly parameters: object; readonly body: undefined; readonly answer: Key };
+  readonly listKeys: {
+    readonly parameters: {
+      readonly state?: 'valid' | 'expired' | 'revoked';
+      readonly limit?: bigint;
+      readonly cursor?: string;
+    };
+    readonly body: undefined;
+    readonly answer: KeyList;
+  };
+  readonly createKey: {
+    readonly parameters: object;
+    readonly body: NewKey;
+    readonly answer: KeySecret;
+  };
+  readonly getKeyById: {
+    readonly parameters: { readonly keyId: string };
+    readonly body: undefined;
+    readonly answer: ManagedKey;
+  };
+  readonly updateKey: {
+    readonly parameters: { readonly keyId: string };
+    readonly body: KeyChanges;
+    readonly answer: ManagedKey;
+  };
+  readonly rotateKey: {
+    readonly parameters: { readonly keyId: string };
+    readonly body: KeyRotation | undefined;
+    readonly answer: KeySecret;
+  };
+  readonly revokeKey: {
+    readonly parameters: { readonly keyId: string };
+    readonly body: NoDetails | undefined;
+    readonly answer: ManagedKey;
+  };
+  readonly redeemInvitation: {
+    readonly parameters: object;
+    readonly body: NoDetails | undefined;
+    readonly answer: OwnKeySecret;
+  };
 }

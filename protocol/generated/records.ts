@@ -356,6 +356,7 @@ export interface Key {
     | 'changes:read'
     | 'webhooks:manage'
     | 'webhooks:manage-all'
+    | 'keys:manage'
     | (string & {})
   )[];
   /** How many orders it may cancel in any hour; absent without a limit. */
@@ -364,6 +365,145 @@ export interface Key {
   readonly placesPerHour?: bigint;
   /** When it ends, or this secret of it, if another one has replaced it; absent if neither ends. */
   readonly expiresAt?: string;
+}
+
+/** An API key as those see it who manage keys, without its secret. */
+export interface ManagedKey {
+  /** The id of the key, which histories have as `by`. */
+  readonly id: string;
+  /** Its name, for people. */
+  readonly name: string;
+  /** Where it is valid. Clients must expect further values. */
+  readonly environment: 'production' | 'staging' | (string & {});
+  /** `valid`: it can be used, or its invitation redeemed. Clients must expect further values. */
+  readonly state: 'valid' | 'expired' | 'revoked' | (string & {});
+  /** What it may do. Clients must expect further values. */
+  readonly scopes: readonly (
+    | 'orders:read'
+    | 'orders:place'
+    | 'orders:cancel'
+    | 'orders:ship'
+    | 'changes:read'
+    | 'webhooks:manage'
+    | 'webhooks:manage-all'
+    | 'keys:manage'
+    | (string & {})
+  )[];
+  /** How many orders it may cancel in any hour; absent without a limit. */
+  readonly cancelsPerHour?: bigint;
+  /** How many orders it may place in any hour; absent without a limit. */
+  readonly placesPerHour?: bigint;
+  /** When it was created. */
+  readonly createdAt: string;
+  /** The id of the API key that has created it; absent if an operator has. */
+  readonly createdBy?: string;
+  /** When it was used last, to the hour; absent before its first use. */
+  readonly lastUsedAt?: string;
+  /** When it ends; absent if it does not. */
+  readonly expiresAt?: string;
+  /** When it was revoked; absent if it was not. */
+  readonly revokedAt?: string;
+  /** When the secret before the present one ends; absent if there is none. */
+  readonly formerSecretUntil?: string;
+  /** When the secret before was used last since it was replaced, to the hour; absent if it was not. */
+  readonly formerSecretLastUsedAt?: string;
+  /** Until when its invitation can be redeemed; absent without one. */
+  readonly invitedUntil?: string;
+  /** How many webhooks it has created that exist. */
+  readonly webhooks: bigint;
+}
+
+/** A page of API keys. */
+export interface KeyList {
+  /** The keys, the oldest first. */
+  readonly keys: readonly ManagedKey[];
+  /** How many keys there are in each state, whatever the page and the parameter `state`. */
+  readonly counts: {
+    /** Keys that can be used. */
+    readonly valid: bigint;
+    /** Keys whose time has ended. */
+    readonly expired: bigint;
+    /** Keys that were revoked. */
+    readonly revoked: bigint;
+  };
+  /** The cursor of the next page; absent on the last page. */
+  readonly next?: string;
+}
+
+/** An API key with its secret or its invitation, which no other operation returns. */
+export interface KeySecret {
+  /** The key. */
+  readonly key: ManagedKey;
+  /** The secret, for `Authorization: Bearer`; absent with an invitation, and in a repetition after an hour. */
+  readonly secret?: string;
+  /** The ticket of the invitation, for `Authorization: Bearer` of redeemInvitation; absent without one, and in a repetition after an hour. */
+  readonly invitation?: string;
+}
+
+/** The API key of an invitation with its secret, which no other operation returns. */
+export interface OwnKeySecret {
+  /** The key. */
+  readonly key: Key;
+  /** The secret, for `Authorization: Bearer`. */
+  readonly secret: string;
+}
+
+/** An API key to create. */
+export interface NewKey {
+  /** Its name, such as its user or purpose. */
+  readonly name: string;
+  /** What it may do. */
+  readonly scopes: readonly (
+    | 'orders:read'
+    | 'orders:place'
+    | 'orders:cancel'
+    | 'orders:ship'
+    | 'changes:read'
+    | 'webhooks:manage'
+    | 'webhooks:manage-all'
+    | 'keys:manage'
+  )[];
+  /** How many orders it may cancel in any hour; as many as the API key of the request, if absent. */
+  readonly cancelsPerHour?: bigint;
+  /** How many orders it may place in any hour; as many as the API key of the request, if absent. */
+  readonly placesPerHour?: bigint;
+  /** When it ends; with the API key of the request, if absent. */
+  readonly expiresAt?: string;
+  /** Whether a person is invited, and so makes the secret. */
+  readonly invitation?: boolean;
+}
+
+/** What to change in an API key, as a JSON Merge Patch (RFC 7396): absent fields stay as they are. */
+export interface KeyChanges {
+  /** Its name, such as its user or purpose. */
+  readonly name?: string;
+  /** What it may do; some of what it could do before. */
+  readonly scopes?: readonly (
+    | 'orders:read'
+    | 'orders:place'
+    | 'orders:cancel'
+    | 'orders:ship'
+    | 'changes:read'
+    | 'webhooks:manage'
+    | 'webhooks:manage-all'
+    | 'keys:manage'
+  )[];
+  /** How many orders it may cancel in any hour; no more than before. */
+  readonly cancelsPerHour?: bigint;
+  /** How many orders it may place in any hour; no more than before. */
+  readonly placesPerHour?: bigint;
+  /** When it ends; null for never, if that holds for the API key of the request, too. */
+  readonly expiresAt?: string | null;
+  /** Ends the secret before the present one. */
+  readonly formerSecretUntil?: null;
+}
+
+/** How to replace a secret. */
+export interface KeyRotation {
+  /** How long the secret before stays valid, in seconds; 86400 by default. Ignored with `invitation`. */
+  readonly overlapSeconds?: bigint;
+  /** Whether a person is invited, and so makes the secret. */
+  readonly invitation?: boolean;
 }
 
 /** An endpoint that changes are sent to, and its position in the feed. */
@@ -486,7 +626,7 @@ export interface ErrorRecord {
   /** Only in a 409: the order, if the same API key has already cancelled it (for a cancel) or shipped it (for a shipment). After
 a lost response, this is the result of the first request. */
   readonly order?: OrderRecord;
-  /** The problems of the request, up to 100; only in a 400, and a 409 `orders_not_changed`. */
+  /** The problems of the request, up to 100; only in a 400, a 403 `exceeds_own_key` and a 409 `orders_not_changed`. */
   readonly errors?: readonly {
     /** The name of a parameter or header. */
     readonly parameter?: string;
@@ -535,20 +675,28 @@ export type ErrorCode =
   | 'body_invalid'
   | 'cursor_invalid'
   | 'idempotency_key_missing'
+  | 'exceeds_own_key'
   | 'orders_not_changed'
   | 'reference_taken'
   | 'webhook_not_found'
+  | 'key_not_found'
   | 'webhook_url_taken'
   | 'webhook_limit_reached'
   | 'too_many_webhooks'
+  | 'too_many_keys'
+  | 'key_ended'
+  | 'last_key_manager'
+  | 'no_invitation'
   | 'webhooks_unavailable'
   | 'too_many_tests'
   | 'changes_gone'
   | 'webhook_changed'
+  | 'key_changed'
   | 'reference_differs'
   | 'unsupported_media_type'
   | 'idempotency_key_reused'
   | 'place_limit_reached'
+  | 'key_change_limit_reached'
   | 'read_limit_reached'
   | 'too_many_streams'
   | 'stream_limit_reached'

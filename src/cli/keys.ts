@@ -4,7 +4,9 @@ import {
   type ApiKey,
   ENVIRONMENTS,
   type Environment,
+  isKeyName,
   keyStatus,
+  NAMED_SCOPES,
   newApiKey,
   newSecret,
   SCOPES,
@@ -35,6 +37,8 @@ import {
 } from './terminal/terminal.ts';
 
 const MAX_PER_HOUR = 1_000_000_000;
+/** The scopes of a key that was created without any. */
+const BY_DEFAULT = `all but ${NAMED_SCOPES.join(' and ')}`;
 
 export function keysCommand(): Command {
   const list = databaseCommand(
@@ -47,9 +51,10 @@ export function keysCommand(): Command {
   const revoke = databaseCommand(
     'revoke',
     'revoke an API key; running servers reject it within a second',
-    'npx store-orders keys revoke key_0aB3dE6gH',
+    'npx store-orders keys revoke key_0aB3dE6gH\nnpx store-orders keys revoke key_0aB3dE6gH --with-created',
   )
     .argument('<id>', 'the key id shown by "keys list"')
+    .option('--with-created', 'also revoke the keys that it has created, and those that these have')
     .action(revokeKey);
   const rotate = databaseCommand(
     'rotate',
@@ -97,7 +102,7 @@ npx store-orders keys create --name tests --environment staging --database sqlit
     .addOption(
       new Option(
         '--scope <scope>',
-        'scope of the key; repeat the option for several scopes (default: all but webhooks:manage-all)',
+        `scope of the key; repeat the option for several scopes (default: ${BY_DEFAULT})`,
       )
         .choices(SCOPES)
         .argParser(repeated(oneOf(SCOPES).parse, `--scope must be one of ${SCOPES.join(', ')}`)),
@@ -124,9 +129,7 @@ async function createKey(flags: CreateFlags): Promise<void> {
   const expiresAt = flags.expires === undefined ? undefined : expiryOf(flags.expires, now);
   // Checked here, since Commander checks required options before it reports unknown flags.
   if (name === undefined) throw new UsageError('--name is required');
-  if (!/^[^\p{C}]{1,100}$/u.test(name) || name.trim() === '') {
-    throw new UsageError('--name must be 1 to 100 printable characters');
-  }
+  if (!isKeyName(name)) throw new UsageError('--name must be 1 to 100 printable characters');
   const perHour = (flag: string, text: string | undefined) =>
     text === undefined ? undefined : naturalNumber(flag, text, MAX_PER_HOUR);
   const cancelsPerHour = perHour('--cancels-per-hour', flags.cancelsPerHour);
@@ -181,9 +184,10 @@ const COLUMNS = {
   CREATED: ({ createdAt }: KeyRecord) => createdAt,
   EXPIRES: ({ expiresAt }: KeyRecord) => expiresAt ?? 'never',
   'LAST USED': ({ lastUsedAt }: KeyRecord) => lastUsedAt ?? 'never',
-  SCOPES: ({ scopes }: KeyRecord) => scopes?.join(' ') ?? 'all but webhooks:manage-all',
+  SCOPES: ({ scopes }: KeyRecord) => scopes?.join(' ') ?? BY_DEFAULT,
   'CANCELS/HOUR': ({ cancelsPerHour }: KeyRecord) => String(cancelsPerHour ?? 'any'),
   'PLACES/HOUR': ({ placesPerHour }: KeyRecord) => String(placesPerHour ?? 'any'),
+  'CREATED BY': ({ createdBy }: KeyRecord) => createdBy ?? 'an operator',
   'FORMER SECRET': ({ formerSecretUntil }: KeyRecord) =>
     formerSecretUntil === undefined ? 'none' : `until ${formerSecretUntil}`,
 };
@@ -203,13 +207,15 @@ function keyRecord(key: ApiKey) {
     scopes: key.scopes,
     cancelsPerHour: key.cancelsPerHour,
     placesPerHour: key.placesPerHour,
+    createdBy: key.createdBy,
+    invitedUntil: timeText(key.ticket?.until),
     formerSecretUntil: timeText(former && former.until > now ? former.until : undefined),
   };
 }
 
 /** @throws CommandFailed if there is no such key */
-async function keyOf(store: Pick<Store, 'keys'>, id: string): Promise<ApiKey> {
-  const key = (await store.keys()).find((each) => each.id === id);
+async function keyOf(store: Pick<Store, 'key'>, id: string): Promise<ApiKey> {
+  const key = await store.key(id);
   if (key === undefined) throw new CommandFailed(`there is no key ${id}`);
   return key;
 }
@@ -269,11 +275,23 @@ async function endOverlap(id: string, flags: DatabaseFlags): Promise<void> {
   );
 }
 
-async function revokeKey(id: string, flags: DatabaseFlags): Promise<void> {
-  const outcome = await withStore(flags, 'write', async (store) => {
-    const key = await keyOf(store, id);
-    const what = `${id} "${key.name}"`;
-    return (await applyRecorded(store, 'keys revoke', what, { type: 'revokeKey', id }))[0];
+async function revokeKey(
+  id: string,
+  flags: DatabaseFlags & { readonly withCreated?: true },
+): Promise<void> {
+  await withStore(flags, 'write', async (store) => {
+    // A revoked key creates no further ones, so those that it has created are read after that.
+    for (let keys = [await keyOf(store, id)]; keys.length > 0; ) {
+      const ids = new Set(keys.map((key) => key.id));
+      for (const key of keys) await revokeOne(store, key);
+      const all = flags.withCreated ? await store.keys() : [];
+      keys = all.filter(({ createdBy }) => createdBy !== undefined && ids.has(createdBy));
+    }
   });
+}
+
+async function revokeOne(store: Store, { id, name }: ApiKey): Promise<void> {
+  const command = { type: 'revokeKey', id } as const;
+  const [outcome] = await applyRecorded(store, 'keys revoke', `${id} "${name}"`, command);
   writeErr(outcome === 'revoked' ? `Revoked ${id}.` : `${id} was already revoked.`);
 }

@@ -1,4 +1,4 @@
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 
 export const ENVIRONMENTS = ['production', 'staging'] as const;
@@ -15,8 +15,14 @@ export interface ApiKey {
   readonly digest: Uint8Array;
   /** The secret before the last rotation; undefined if the key was never rotated. */
   readonly former?: FormerSecret | undefined;
+  /** The ticket of an invitation that was not redeemed. */
+  readonly ticket?: Ticket | undefined;
+  /** Set for a request that was authenticated with the former secret, or with a ticket. */
+  readonly by?: 'former' | 'ticket';
   /** All times are in milliseconds since the epoch. */
   readonly createdAt: number;
+  /** Id of the key that has created it; undefined for operators. */
+  readonly createdBy?: string | undefined;
   readonly expiresAt?: number | undefined;
   readonly revokedAt?: number | undefined;
   /** Time of the latest request with the key, to within about an hour. */
@@ -38,22 +44,38 @@ interface FormerSecret {
   readonly digest: Uint8Array;
   /** When it ends. */
   readonly until: number;
+  /** Time of the latest request with it since it was replaced, to within about an hour. */
+  readonly lastUsedAt?: number | undefined;
+}
+
+/** With a ticket, the invited person makes the secret of the key, once. */
+interface Ticket {
+  /** SHA-256, 32 bytes. */
+  readonly digest: Uint8Array;
+  /** When it ends. */
+  readonly until: number;
 }
 
 /**
- * Returns a key as it is for the client with one of its secrets: by the former secret it expires when that ends. Undefined if the digest is of
- * neither secret.
+ * Returns a key as it is for the client with one of its secrets: by the former secret, or a ticket, it expires when that ends. Undefined if the
+ * digest is of none of them.
  */
 export function keyBySecret(key: ApiKey, digest: Uint8Array): ApiKey | undefined {
   if (timingSafeEqual(key.digest, digest)) return key;
-  const { former, expiresAt = Number.POSITIVE_INFINITY } = key;
-  if (former === undefined || !timingSafeEqual(former.digest, digest)) return undefined;
-  return { ...key, digest, expiresAt: Math.min(expiresAt, former.until) };
+  const { former, ticket, expiresAt = Number.POSITIVE_INFINITY } = key;
+  const isOf = (secret: Ticket | undefined) =>
+    secret !== undefined && timingSafeEqual(secret.digest, digest);
+  if (isOf(former)) {
+    const { until, lastUsedAt } = former!;
+    return { ...key, digest, expiresAt: Math.min(expiresAt, until), lastUsedAt, by: 'former' };
+  }
+  if (!isOf(ticket)) return undefined;
+  return { ...key, digest, expiresAt: Math.min(expiresAt, ticket!.until), by: 'ticket' };
 }
 
-/** Returns whether a key has the scope `scope`. */
-export function isAllowed({ scopes }: ApiKey, scope: Scope): boolean {
-  return (scopes ?? IMPLIED_SCOPES).includes(scope);
+/** Returns whether a request with this key has the scope `scope`; one with a ticket has none. */
+export function isAllowed({ scopes, by }: ApiKey, scope: Scope): boolean {
+  return by !== 'ticket' && (scopes ?? IMPLIED_SCOPES).includes(scope);
 }
 
 const PREFIX = { production: 'so_live_', staging: 'so_test_' } as const;
@@ -69,19 +91,19 @@ const SECRET = new RegExp(
 const SECRETS = /so_(?:live|test)_\w*/gi;
 
 /** Returns a new secret: environment prefix, 256 random bits, checksum. It is shown once and never stored. */
-export function newSecret(environment: Environment): string {
-  const random = BigInt(`0x${randomBytes(32).toString('hex')}`);
-  const start = PREFIX[environment] + base62(random, BODY_LENGTH);
+export function newSecret(environment: Environment, bits: Buffer = randomBytes(32)): string {
+  const start = PREFIX[environment] + base62(BigInt(`0x${bits.toString('hex')}`), BODY_LENGTH);
   return start + checksum(start);
 }
 
-/** Returns a new key for `secret`. */
-export function newApiKey(
-  secret: string,
-  { now, ...details }: Omit<ApiKey, 'id' | 'digest' | 'createdAt'> & { readonly now: number },
-): ApiKey {
-  const id = `key_${base62(BigInt(`0x${randomBytes(6).toString('hex')}`), 9)}`;
-  return { id, ...details, digest: secretDigest(secret), createdAt: now };
+/**
+ * Returns the secret that a request makes (HKDF-SHA256, RFC 5869), so that a repetition of the request makes it again, and the store does not need it.
+ * @param own the secret with which the request was authenticated
+ * @param salt 32 random bytes in Base64; useless without `own`
+ */
+export function secretMadeBy(own: string, salt: string, environment: Environment): string {
+  const bits = hkdfSync('sha256', own, Buffer.from(salt, 'base64url'), 'store-orders API key', 32);
+  return newSecret(environment, Buffer.from(bits));
 }
 
 /** Returns the environment that a secret belongs to, or undefined if it is not a secret of this service. */
@@ -97,12 +119,6 @@ export function secretDigest(secret: string): Uint8Array {
   return hash('sha256', secret, 'buffer');
 }
 
-/** Returns the state of a key at `now`. */
-export function keyStatus(key: ApiKey, now: number): 'valid' | 'revoked' | 'expired' {
-  if (key.revokedAt !== undefined) return 'revoked';
-  return key.expiresAt !== undefined && key.expiresAt <= now ? 'expired' : 'valid';
-}
-
 /** Redacts the secrets of this service in `text`, for logs. */
 export function withoutSecrets(text: string): string {
   return text.replace(SECRETS, 'so_[secret]');
@@ -113,10 +129,31 @@ export function checksum(text: string): string {
   return base62(BigInt(crc32(text)), CHECKSUM_LENGTH);
 }
 
+/** Formats a number, with leading zeros. */
 function base62(value: bigint, length: number): string {
   let text = '';
   for (let rest = value; rest > 0n; rest /= 62n) text = BASE62[Number(rest % 62n)] + text;
   return text.padStart(length, '0');
+}
+
+/** Returns a new key for `secret`. */
+export function newApiKey(
+  secret: string,
+  { now, ...details }: Omit<ApiKey, 'id' | 'digest' | 'createdAt'> & { readonly now: number },
+): ApiKey {
+  const id = `key_${base62(BigInt(`0x${randomBytes(6).toString('hex')}`), 9)}`;
+  return { id, ...details, digest: secretDigest(secret), createdAt: now };
+}
+
+/** Whether `text` can be the name of a key: 1 to 100 printable characters, without those that change how others are shown. */
+export function isKeyName(text: string): boolean {
+  return /^[^\p{C}]{1,100}$/u.test(text) && text.trim() !== '';
+}
+
+/** Returns the state of a key at `now`. */
+export function keyStatus(key: ApiKey, now: number): 'valid' | 'revoked' | 'expired' {
+  if (key.revokedAt !== undefined) return 'revoked';
+  return key.expiresAt !== undefined && key.expiresAt <= now ? 'expired' : 'valid';
 }
 
 /** The scopes of the contract: each allows a key some operations. */
@@ -128,12 +165,16 @@ export const SCOPES = [
   'changes:read',
   'webhooks:manage',
   'webhooks:manage-all',
+  'keys:manage',
 ] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** The scopes of a key that was created without any: all except access to the webhooks of other keys. */
+/** The scopes that a key has only if they are named. */
+export const NAMED_SCOPES: readonly Scope[] = ['webhooks:manage-all', 'keys:manage'];
+
+/** The scopes of a key that was created without any. */
 export const IMPLIED_SCOPES: readonly Scope[] = SCOPES.filter(
-  (scope) => scope !== 'webhooks:manage-all',
+  (scope) => !NAMED_SCOPES.includes(scope),
 );
 
 /** Formats scopes as they are stored; undefined for a key that has IMPLIED_SCOPES. */
@@ -146,37 +187,4 @@ export function parseScopes(text: string | null | undefined): readonly Scope[] |
   if (text === null || text === undefined) return undefined;
   const names = text.split(' ');
   return SCOPES.filter((scope) => names.includes(scope));
-}
-
-/** Tolerated difference between the clocks of nodes, database and commands. */
-export const CLOCK_TOLERANCE_MS = 5_000;
-
-/**
- * The clock that keys expire by. It never goes backwards: if the system clock is set back, it stands still until the
- * system clock has caught up, so that an expired key stays expired.
- */
-export class KeyClock {
-  readonly #timeOfDay: () => number;
-  #latest = 0;
-
-  /** @param timeOfDay returns milliseconds since the epoch */
-  constructor(timeOfDay: () => number = Date.now) {
-    this.#timeOfDay = timeOfDay;
-  }
-
-  /** Returns the current time in milliseconds since the epoch. */
-  now(): number {
-    return this.notBefore(this.#timeOfDay());
-  }
-
-  /** Advances the clock to at least `at`, the time of an event that has happened, and returns the time. */
-  notBefore(at: number): number {
-    this.#latest = Math.max(this.#latest, at);
-    return this.#latest;
-  }
-
-  /** Returns how many milliseconds the system clock is behind this clock. */
-  behindMs(): number {
-    return this.now() - this.#timeOfDay();
-  }
 }

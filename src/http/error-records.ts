@@ -39,6 +39,8 @@ export const ERROR_RECORDS = {
   }),
   ...records(403, {
     scope_missing: 'This API key does not have the scope that the operation needs.',
+    exceeds_own_key:
+      'No key gives what it does not have, and a key only becomes narrower; "errors" has every problem.',
   }),
   ...records(404, {
     not_found: 'There is nothing at this path.',
@@ -46,6 +48,7 @@ export const ERROR_RECORDS = {
     order_already_cancelled: 'This order has already been cancelled.',
     invalid_order_id: 'orderId must be an int64 in canonical decimal form.',
     webhook_not_found: 'There is no webhook with this id.',
+    key_not_found: 'There is no API key with this id.',
     pet_not_found: 'There is no pet with this id.',
     invalid_pet_id: 'petId must be an int64 in canonical decimal form.',
   }),
@@ -62,6 +65,10 @@ export const ERROR_RECORDS = {
     webhook_url_taken: 'This API key has a webhook with this URL already.',
     webhook_limit_reached: 'This API key has as many webhooks as one key can have.',
     too_many_webhooks: 'The store has as many webhooks as it can have.',
+    too_many_keys: 'The store has as many API keys as keys can create.',
+    key_ended: 'This key has ended; create another one.',
+    last_key_manager: 'No other valid key could manage keys then; only operators can do this.',
+    no_invitation: 'This is no ticket of an invitation, or it was redeemed.',
   }),
   ...records(410, {
     pet_lookup_gone: 'The pet lookup was deprecated and its sunset date has passed.',
@@ -73,6 +80,7 @@ export const ERROR_RECORDS = {
     precondition_failed:
       'Nothing was changed: If-None-Match names the present state, or If-Match names a state that this resource does not have.',
     webhook_changed: 'The webhook has changed since the ETag in If-Match was read.',
+    key_changed: 'The key has changed since the ETag in If-Match was read.',
     reference_differs: 'The order does not have the reference in the request.',
   }),
   ...records(413, { body_too_large: 'The request body is too large.' }),
@@ -90,6 +98,8 @@ export const ERROR_RECORDS = {
       'This API key has reached its limit of cancels per hour. Retry after the time in Retry-After.',
     place_limit_reached:
       'This API key has reached its limit of placements per hour. Retry after the time in Retry-After.',
+    key_change_limit_reached:
+      'This API key has changed as many keys as one can in an hour. Retry after the time in Retry-After.',
     read_limit_reached:
       'This API key has too many requests for pages or counts at a time. Retry after the time in Retry-After.',
     stream_limit_reached: 'This API key has too many open streams on this node.',

@@ -58,18 +58,21 @@ export function parseActivityCursor(
   return activityCursor(position, boundaries) === cursor ? position : undefined;
 }
 
-/** Returns the cursor of the page of webhooks after one. */
-export function webhookCursor({ createdAt, id }: Pick<Webhook, 'createdAt' | 'id'>): string {
-  return encodeCursor(['webhooks', String(createdAt), id]);
+/** What a page of webhooks or API keys ends with; they are listed by time and id. */
+export type ListPlace = Pick<Webhook, 'createdAt' | 'id'>;
+
+/** Returns the cursor of the page of a list after a place. @param list "webhooks", or "keys" in a state */
+export function listCursor(list: string, { createdAt, id }: ListPlace): string {
+  return encodeCursor([list, String(createdAt), id]);
 }
 
-/** Returns the webhook after which a page begins; undefined for any other text. */
-export function parseWebhookCursor(cursor: string): Pick<Webhook, 'createdAt' | 'id'> | undefined {
+/** Returns the place after which a page of a list begins; undefined for any other text. */
+export function parseListCursor(list: string, cursor: string): ListPlace | undefined {
   const [, time = '', id] = decodeCursor(cursor) ?? [];
   const createdAt = parseInt64(time);
   if (createdAt === undefined || id === undefined) return undefined;
-  const webhook = { createdAt: Number(createdAt), id };
-  return webhookCursor(webhook) === cursor ? webhook : undefined;
+  const place = { createdAt: Number(createdAt), id };
+  return listCursor(list, place) === cursor ? place : undefined;
 }
 
 /** Returns the cursor of the events of an order from an index on. */

@@ -1,6 +1,7 @@
 import type { AddressInfo } from 'node:net';
 import type { Logger } from 'pino';
-import { newApiKey, newSecret } from '../domain/api-key.ts';
+import { IMPLIED_SCOPES, newApiKey, newSecret } from '../domain/api-key.ts';
+import { MANAGES } from '../domain/key-management.ts';
 import { byId } from '../domain/order.ts';
 import { actionOf } from '../store/audit.ts';
 import type { Store } from '../store/store.ts';
@@ -11,7 +12,7 @@ import { urlHost } from './settings/parsers.ts';
 const FIRST_IDS = Array.from({ length: 100 }, (_, index) => BigInt(index + 1));
 
 /**
- * Creates and prints an API key if the store has none for this environment, so that the service can be tried. If it cannot be printed, for
+ * Creates and prints an API key if the store has none for this environment, so that the service can be tried, and others created with it. If it cannot be printed, for
  * example to a full disk, it is revoked.
  */
 export async function printFirstKey(
@@ -29,7 +30,8 @@ export async function printFirstKey(
   },
 ): Promise<void> {
   const secret = newSecret(environment);
-  const key = newApiKey(secret, { name: 'first key', environment, now: Date.now() });
+  const scopes = [...IMPLIED_SCOPES, MANAGES];
+  const key = newApiKey(secret, { name: 'first key', environment, now: Date.now(), scopes });
   const action = actionOf('serve', `made the key ${key.id} "${key.name}"`);
   const [, outcome] = await store.apply([
     { type: 'audit', action },

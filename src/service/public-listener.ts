@@ -8,8 +8,8 @@ import { cancelOrder as cancelOrderV1 } from '../api/v1/cancel-order.ts';
 import { deprecationHeaders, getPet } from '../api/v1/get-pet.ts';
 import { listOrders as listAllOrders } from '../api/v1/list-orders.ts';
 import { OPERATIONS } from '../api/v2/operations.ts';
-import type { KeyClock } from '../domain/api-key.ts';
 import { type BatchCommand, changesOf } from '../domain/batch.ts';
+import type { KeyClock } from '../domain/key-clock.ts';
 import {
   keyForNew,
   keyOf,
@@ -115,7 +115,7 @@ function keyRingOf({ config, store, clock }: ListenerParts): KeyRing {
     findKeys: (digests) => store.keys(digests),
     environment: config.environment,
     clock,
-    recordUse: (ids, at) => store.apply([{ type: 'recordKeyUse', ids, at }]),
+    recordUse: (ids, formers, at) => store.apply([{ type: 'recordKeyUse', ids, formers, at }]),
   });
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import type { Position } from '../../protocol/history.ts';
 import { TimedOut, withTimeout } from '../concurrency.ts';
-import { KeyClock } from '../domain/api-key.ts';
+import { KeyClock } from '../domain/key-clock.ts';
 import { Deliverer } from '../feed/deliveries/deliverer.ts';
 import { readWebhookKey } from '../feed/deliveries/webhook-key.ts';
 import { Cors } from '../http/request/cors.ts';

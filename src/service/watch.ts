@@ -1,5 +1,5 @@
 import type { Logger } from 'pino';
-import { CLOCK_TOLERANCE_MS, type KeyClock } from '../domain/api-key.ts';
+import { CLOCK_TOLERANCE_MS, type KeyClock } from '../domain/key-clock.ts';
 import type { Listing } from '../listing/listing.ts';
 import { type Fault, needsOperator, type Store, StoreUnavailable } from '../store/store.ts';
 

@@ -51,6 +51,11 @@ export function actionOf(command: string, what: string): Action {
   return { command, user: printable(userName()), host: printable(hostname()), what: text };
 }
 
+/** Returns the audit record of an act of a key manager: its API key is the user. */
+export function actionOfKey(id: string, command: string, what: string): Action {
+  return { ...actionOf(command, what), user: id };
+}
+
 /**
  * The user of the operating system; with sudo, also the user who ran it, whose name is a variable that anyone can set: so beside it the user who has
  * logged in, which the kernel knows.

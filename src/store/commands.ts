@@ -2,6 +2,7 @@ import type { ApiKey, Environment } from '../domain/api-key.ts';
 import type { OrderOutcome, PlaceAllOutcome } from '../domain/batch.ts';
 import type { BulkCommand, BulkOutcome } from '../domain/bulk.ts';
 import type { FreeIds } from '../domain/ids.ts';
+import type { KeyAct, KeyRefusal } from '../domain/key-management.ts';
 import type { OrderCommand } from '../domain/lifecycle.ts';
 import type { OrderDraft, OrderId, Pet } from '../domain/order.ts';
 import type { PlaceOrderCommand, PlaceOrderOutcome } from '../domain/placement.ts';
@@ -46,8 +47,36 @@ export type StoreCommand =
     }
   /** Ends the former secret of a key. */
   | { readonly type: 'endOverlap'; readonly id: string }
-  /** Records that these keys were used by requests at `at`. */
-  | { readonly type: 'recordKeyUse'; readonly ids: readonly string[]; readonly at: number }
+  /** Carries out an act of a key manager, by the rules of `keyAfter`, and records it. */
+  | {
+      readonly type: 'manageKey';
+      readonly act: KeyAct;
+      readonly action: Action;
+      /** The API key of the request, by the secret that has authenticated it. */
+      readonly manager: Pick<ApiKey, 'id' | 'digest'>;
+      /** The `keyTag` that the key must have; absent for any. */
+      readonly ifTag?: string | undefined;
+      /** So that a repetition has the key, and the salt of its secret, of the first request. */
+      readonly name?: (KeyRequest & { readonly by: string }) | undefined;
+      /** Milliseconds since the epoch. */
+      readonly at: number;
+    }
+  /** Gives a key its first secret, for a request that was authenticated by the ticket of its invitation, ends the ticket, and records it. */
+  | {
+      readonly type: 'redeemInvitation';
+      readonly id: string;
+      readonly ticket: Uint8Array;
+      readonly action: Action;
+      readonly digest: Uint8Array;
+      readonly at: number;
+    }
+  /** Records that these keys were used by requests at `at`; `formers` by their former secrets. */
+  | {
+      readonly type: 'recordKeyUse';
+      readonly ids: readonly string[];
+      readonly formers: readonly string[];
+      readonly at: number;
+    }
   /** Records that v1's list is in use. `at`: milliseconds since the epoch. */
   | { readonly type: 'recordListUse'; readonly at: number }
   /** Inserts or replaces pets by id; if two in the list have the same id, the last one wins. */
@@ -128,6 +157,35 @@ export interface RequestName {
   readonly idempotencyKey: string;
 }
 
+/** A request for a secret that can be repeated. */
+interface KeyRequest extends Pick<RequestName, 'idempotencyKey'> {
+  /** Of what it asks for. */
+  readonly digest: string;
+  /** Of the secret that it makes; see `secretMadeBy`. */
+  readonly salt: string;
+}
+
+/** The key after an act of a manager, or why it was refused. */
+export type KeyOutcome =
+  | {
+      readonly key: ApiKey;
+      readonly effect: 'changed' | 'none' | 'replayed';
+      /** Of the secret that the first request has made; undefined if it may not be returned any more. */
+      readonly salt?: string | undefined;
+    }
+  | { readonly refusal: KeyRefusal | KeyStoreRefusal }
+  /** When the manager may act again, in milliseconds since the epoch. */
+  | { readonly refusal: 'key_change_limit_reached'; readonly retryAt: number };
+
+type KeyStoreRefusal =
+  | 'api_key_revoked'
+  | 'api_key_expired'
+  | 'scope_missing'
+  | 'key_not_found'
+  | 'key_changed'
+  | 'idempotency_key_reused'
+  | 'too_many_keys';
+
 /** How far the deliveries of a webhook are. */
 export interface RecordedDelivery {
   readonly id: string;
@@ -163,6 +221,8 @@ interface Outcomes {
   audit: bigint | undefined;
   createKey: 'created';
   createFirstKey: 'created' | 'unchanged';
+  manageKey: KeyOutcome;
+  redeemInvitation: 'redeemed' | 'no_invitation';
   recordKeyUse: 'recorded';
   recordListUse: 'recorded';
   revokeKey: 'revoked' | 'unchanged' | 'key_not_found';

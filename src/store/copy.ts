@@ -159,7 +159,7 @@ async function hasChanged(database: Database, before: Source): Promise<boolean> 
 
 /** Leaves out the last use of keys: the copy need not be repeated for it. */
 function withoutKeyUse(table: Table): Table {
-  const { last_used_at: _, ...columns } = table.columns;
+  const { last_used_at: _, former_used_at: __, ...columns } = table.columns;
   return { ...table, columns };
 }
 

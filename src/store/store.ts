@@ -210,6 +210,9 @@ export interface Store {
   /** Returns the keys with these digests, for requests. Without digests, returns all keys, even of a store that was moved. */
   keys(digests?: readonly Uint8Array[]): Promise<ApiKey[]>;
 
+  /** Returns the key with this id; undefined if there is none. */
+  key(id: string): Promise<ApiKey | undefined>;
+
   /** Returns the names of those of the keys that exist, by id. */
   keyNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;
 

@@ -1,12 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  type ApiKey,
-  KeyClock,
-  newApiKey,
-  newSecret,
-  secretDigest,
-} from '../../src/domain/api-key.ts';
+import { type ApiKey, newApiKey, newSecret, secretDigest } from '../../src/domain/api-key.ts';
+import { KeyClock } from '../../src/domain/key-clock.ts';
 import { KeyRing } from '../../src/http/request/key-ring.ts';
 
 const recordUse = async () => {};

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { KeyClock } from '../../src/domain/api-key.ts';
+import { KeyClock } from '../../src/domain/key-clock.ts';
 import { DRAIN_FIRST_REQUEST_MS } from '../../src/http/limits.ts';
 import type { Handle } from '../../src/http/request/exchange.ts';
 import { KeyRing } from '../../src/http/request/key-ring.ts';

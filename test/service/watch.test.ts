@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { KeyClock } from '../../src/domain/api-key.ts';
+import { KeyClock } from '../../src/domain/key-clock.ts';
 import { Listing } from '../../src/listing/listing.ts';
 import { watchClock, watchStore } from '../../src/service/watch.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';

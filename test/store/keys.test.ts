@@ -17,11 +17,15 @@ testStore(
     const [found] = await store.keys([new Uint8Array(32), key.digest]);
     assert.deepEqual(
       { ...found, digest: Buffer.from(found!.digest) },
-      { ...key, former: undefined, revokedAt: undefined, lastUsedAt: undefined },
+      {
+        ...key,
+        ...{ former: undefined, ticket: undefined, createdBy: undefined },
+        ...{ revokedAt: undefined, lastUsedAt: undefined },
+      },
     );
     assert.equal((await store.keys()).length, 1);
-    await store.apply([{ type: 'recordKeyUse', ids: [key.id, 'key_none'], at: 7 }]);
-    await store.apply([{ type: 'recordKeyUse', ids: [key.id], at: 6 }]);
+    await store.apply([{ type: 'recordKeyUse', ids: [key.id, 'key_none'], formers: [], at: 7 }]);
+    await store.apply([{ type: 'recordKeyUse', ids: [key.id], formers: [], at: 6 }]);
     assert.equal((await store.keys())[0]!.lastUsedAt, 7);
     const revoke = { type: 'revokeKey', id: key.id } as const;
     assert.deepEqual(await store.apply([revoke, revoke, { ...revoke, id: 'key_none' }]), [

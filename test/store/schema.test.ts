@@ -82,6 +82,8 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '028-replica-identity.sqlite.sql': '77e9ba0cd2b2b3e0',
   '029-shares.postgres.sql': '437cb6aacb2bc5c6',
   '029-shares.sqlite.sql': '5b225185198331f6',
+  '030-managed-keys.postgres.sql': '569fdc5f2ee8ab5e',
+  '030-managed-keys.sqlite.sql': '1b810c6fd1c6b6fd',
 };
 
 test('no migration that has landed is changed', () => {

@@ -1,7 +1,14 @@
 import type { Operation } from '../operation.ts';
 import { getActivity } from './get-activity.ts';
-import { getKey } from './get-key.ts';
 import { getStore } from './get-store.ts';
+import { createKey } from './keys/create-key.ts';
+import { getKey } from './keys/get-key.ts';
+import { getKeyById } from './keys/get-key-by-id.ts';
+import { listKeys } from './keys/list-keys.ts';
+import { redeemInvitation } from './keys/redeem-invitation.ts';
+import { revokeKey } from './keys/revoke-key.ts';
+import { rotateKey } from './keys/rotate-key.ts';
+import { updateKey } from './keys/update-key.ts';
 import { listChanges } from './list-changes.ts';
 import { cancelOrder } from './orders/cancel-order.ts';
 import { cancelOrders } from './orders/cancel-orders.ts';
@@ -29,4 +36,5 @@ export const OPERATIONS: readonly Operation[] = [
   ...[countOrders, getStore, getActivity, getKey],
   ...[listWebhooks, createWebhook, getWebhook, updateWebhook, deleteWebhook],
   ...[rotateWebhookSecret, testWebhook],
+  ...[listKeys, createKey, getKeyById, updateKey, rotateKey, revokeKey, redeemInvitation],
 ];

@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http';
 import { isAllowed } from '../../domain/api-key.ts';
 import { GroupCommit } from '../../store/group-commit.ts';
 import { headerCount } from '../connection/well-formed.ts';
@@ -8,6 +9,11 @@ import { refuseScope, sendError, sendReply } from './reply.ts';
 
 /** RFC 9110, section 11.4, and RFC 6750, section 2.1: a case-insensitive scheme and one b64token. */
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
+
+/** Returns the secret of a request that was authenticated. */
+export function bearerOf({ headers }: IncomingMessage): string {
+  return BEARER.exec(headers.authorization!)![1]!;
+}
 
 /** Calls `next` if the request may proceed; otherwise sends the error response. */
 export type Authenticate = (exchange: Exchange, next: (exchange: Exchange) => void) => void;

@@ -2,11 +2,11 @@ import {
   type ApiKey,
   type Environment,
   environmentOfSecret,
-  type KeyClock,
   keyBySecret,
   keyStatus,
   secretDigest,
 } from '../../domain/api-key.ts';
+import type { KeyClock } from '../../domain/key-clock.ts';
 import type { ErrorCode } from '../error-records.ts';
 
 /** How long a key is cached without reading the store again; a revocation takes effect within this time. */
@@ -31,8 +31,15 @@ interface KeyRingParts {
   readonly environment: Environment;
   /** The clock that keys expire by. */
   readonly clock: KeyClock;
-  /** Records when valid keys were used that were looked up, and whose last use was not recorded within the past hour. */
-  readonly recordUse: (keyIds: readonly string[], at: number) => Promise<unknown>;
+  /**
+   * Records when valid keys were used that were looked up, and whose last use was not recorded within the past hour.
+   * @param formers those of them whose former secret was used
+   */
+  readonly recordUse: (
+    keyIds: readonly string[],
+    formers: readonly string[],
+    at: number,
+  ) => Promise<unknown>;
 }
 
 /**
@@ -113,13 +120,19 @@ export class KeyRing {
   #recordUse(found: Iterable<Authentication>): void {
     if (this.#isRecording || performance.now() < this.#recordsFrom) return;
     const now = Date.now();
-    const ids = [...found].flatMap(({ key }) =>
-      key !== undefined && (key.lastUsedAt ?? 0) <= now - USE_RECORDED_EVERY_MS ? key.id : [],
+    const used = [...found].flatMap(({ key }) =>
+      key !== undefined &&
+      key.by !== 'ticket' &&
+      (key.lastUsedAt ?? 0) <= now - USE_RECORDED_EVERY_MS
+        ? key
+        : [],
     );
-    if (ids.length === 0) return;
+    if (used.length === 0) return;
+    const formers = used.filter(({ by }) => by === 'former').map(({ id }) => id);
+    const ids = used.map(({ id }) => id);
     this.#isRecording = true;
     this.#parts
-      .recordUse(ids, now)
+      .recordUse(ids, formers, now)
       .catch(() => {
         this.#recordsFrom = performance.now() + RETRY_AFTER_MS;
       })
@@ -138,8 +151,9 @@ export class KeyRing {
 function keysBySecret(keys: readonly ApiKey[]): (digest: Uint8Array) => ApiKey | undefined {
   const byDigest = new Map<string, ApiKey>();
   for (const key of keys) {
-    if (key.former !== undefined) byDigest.set(nameOf(key.former.digest), key);
-    byDigest.set(nameOf(key.digest), key);
+    for (const secret of [key.ticket, key.former, key]) {
+      if (secret !== undefined) byDigest.set(nameOf(secret.digest), key);
+    }
   }
   return (digest) => {
     const key = byDigest.get(nameOf(digest));

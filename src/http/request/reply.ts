@@ -81,7 +81,7 @@ export function refuse(refusal: Refusal, headers?: HeaderList): ErrorReply {
 
 /** Refuses invalid input, with its problems up to MAX_PROBLEMS. */
 export function invalid(
-  refusal: 'parameter_invalid' | 'body_invalid' | 'orders_not_changed',
+  refusal: 'parameter_invalid' | 'body_invalid' | 'orders_not_changed' | 'exceeds_own_key',
   problems: readonly RequestProblem[],
 ): ErrorReply {
   const errors = problems.slice(0, MAX_PROBLEMS);

@@ -9,7 +9,7 @@ import { readAudit, readOperators } from '../tables/audit.ts';
 import { readPositionBefore } from '../tables/feed.ts';
 import { hasHeads } from '../tables/heads.ts';
 import { importProgress, readImports } from '../tables/imports.ts';
-import { keyNames, readKeys } from '../tables/keys.ts';
+import { findKey, keyNames, readKeys } from '../tables/keys.ts';
 import { readLosses } from '../tables/losses.ts';
 import { idsOf } from '../tables/orders.ts';
 import { findPet } from '../tables/pets.ts';
@@ -140,6 +140,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
       digests === undefined
         ? read((session) => readKeys(session))
         : served((session) => readKeys(session, digests)),
+    key: (id) => served((session) => findKey(session, id)),
     keyNames: (ids) => read((session) => keyNames(session, ids)),
     status: (options) => (options?.evenIfMoved ? read : served)(readStatus),
     sizes: () => read(readSizes),

@@ -7,7 +7,7 @@ import type { Store, StoreSizes } from '../store.ts';
 import { readAudit, readOperators } from '../tables/audit.ts';
 import { readPositionBefore } from '../tables/feed.ts';
 import { importProgress, readImports } from '../tables/imports.ts';
-import { keyNames, readKeys } from '../tables/keys.ts';
+import { findKey, keyNames, readKeys } from '../tables/keys.ts';
 import { readLosses } from '../tables/losses.ts';
 import { idsOf } from '../tables/orders.ts';
 import { findPet } from '../tables/pets.ts';
@@ -141,6 +141,7 @@ function storeOf(
       digests === undefined
         ? guarded(() => readKeys(session))
         : served(() => readKeys(session, digests)),
+    key: (id) => served(() => findKey(session, id)),
     keyNames: (ids) => guarded(() => keyNames(session, ids)),
     status: (options) => (options?.evenIfMoved ? guarded : served)(() => readStatus(session)),
     sizes: () => guarded(() => sizesOf(usability.path)),

@@ -33,7 +33,11 @@ export function hashAfter(
 /** Returns the digest of all API keys, except when they were last used. */
 export async function digestOfKeys(session: Session): Promise<string> {
   const hash = createHash('sha256');
-  for (const row of await session.query(SQL.keys[session.engine])) hash.update(rowText(row));
+  for (const row of await session.query(SQL.keys[session.engine])) {
+    // Without a ticket, the digest is as it was before there were any.
+    const { length } = row;
+    hash.update(rowText(row.slice(0, row[length - 1] === null ? length - 2 : length)));
+  }
   return hash.digest('base64url');
 }
 
@@ -119,7 +123,7 @@ const SQL = {
     (
       c,
     ) => `SELECT id, name, environment, digest, created_at, expires_at, revoked_at, scopes, cancels_per_hour, places_per_hour,
-      former_digest, former_until FROM api_keys ORDER BY id${c}`,
+      former_digest, former_until, ticket_digest, ticket_until FROM api_keys ORDER BY id${c}`,
   ),
   records: `SELECT ${RECORD_COLUMNS}, keys, hash FROM audit WHERE id > $1 ORDER BY id LIMIT $2`,
   dangling: `SELECT count(*) FROM operator_revisions WHERE NOT EXISTS (SELECT 1 FROM audit WHERE audit.id = audit_id)`,

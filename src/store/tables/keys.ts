@@ -1,6 +1,25 @@
 import { timingSafeEqual } from 'node:crypto';
-import { type ApiKey, type Environment, parseScopes, scopesText } from '../../domain/api-key.ts';
+import {
+  type ApiKey,
+  type Environment,
+  isAllowed,
+  keyBySecret,
+  keyStatus,
+  parseScopes,
+  scopesText,
+} from '../../domain/api-key.ts';
+import {
+  keyAfter,
+  keyTag,
+  MANAGES,
+  MAX_KEYS,
+  manages,
+  REPEATABLE_MS,
+} from '../../domain/key-management.ts';
 import { StoreNotUsable } from '../store.ts';
+import { mayActAt, recordAction } from './audit.ts';
+import { digestOfKeys } from './audit-chain.ts';
+import { findRequests, rememberRequest } from './bulk-requests.ts';
 import {
   byText,
   type Commands,
@@ -9,15 +28,17 @@ import {
   number,
   type Row,
   type Session,
+  text,
 } from './session.ts';
 
 const KEY_COLUMNS =
-  'id, name, environment, digest, created_at, expires_at, revoked_at, last_used_at, scopes, cancels_per_hour, places_per_hour, former_digest, former_until';
+  'id, name, environment, digest, created_at, expires_at, revoked_at, last_used_at, scopes, cancels_per_hour, places_per_hour, former_digest, former_until, former_used_at, ticket_digest, ticket_until, created_by';
 
 function keyFromRow(row: Row): ApiKey {
   const [id, name, environment, digest, createdAt, expiresAt, revokedAt, lastUsedAt, ...limits] =
     row;
-  const [scopes, cancelsPerHour, placesPerHour, formerDigest, formerUntil] = limits;
+  const [scopes, cancelsPerHour, placesPerHour, formerDigest, formerUntil, ...more] = limits;
+  const [formerUsedAt, ticketDigest, ticketUntil, createdBy] = more;
   return {
     id: id as string,
     name: name as string,
@@ -26,8 +47,17 @@ function keyFromRow(row: Row): ApiKey {
     former:
       formerDigest === null
         ? undefined
-        : { digest: formerDigest as Uint8Array, until: Number(formerUntil) },
+        : {
+            digest: formerDigest as Uint8Array,
+            until: Number(formerUntil),
+            lastUsedAt: number(formerUsedAt),
+          },
+    ticket:
+      ticketDigest === null
+        ? undefined
+        : { digest: ticketDigest as Uint8Array, until: Number(ticketUntil) },
     createdAt: Number(createdAt),
+    createdBy: text(createdBy),
     expiresAt: number(expiresAt),
     revokedAt: number(revokedAt),
     lastUsedAt: number(lastUsedAt),
@@ -65,10 +95,68 @@ const UNDONE =
   'the change of the key was undone by the database itself, and has no effect; see "store-orders check"';
 
 const createKey: Commands['createKey'] = async (session, { key }) => {
-  const { id, name, environment, digest, createdAt, expiresAt, scopes } = key;
-  const values = [id, name, environment, digest, createdAt, expiresAt, scopesText(scopes)];
-  await session.write(SQL.insert, [...values, key.cancelsPerHour, key.placesPerHour]);
+  const { id, environment, createdAt, createdBy } = key;
+  await session.write(SQL.insert, [id, ...settingsOf(key), environment, createdAt, createdBy]);
   return 'created';
+};
+
+/** In the order of SETTINGS. */
+function settingsOf({ name, digest, scopes, former, ticket, ...key }: ApiKey) {
+  const { expiresAt, revokedAt, cancelsPerHour, placesPerHour } = key;
+  return [
+    ...[name, digest, scopesText(scopes), cancelsPerHour, placesPerHour, expiresAt, revokedAt],
+    ...[former?.digest, former?.until, former?.lastUsedAt, ticket?.digest, ticket?.until],
+  ];
+}
+
+/** Returns a key by its id; undefined if there is none. */
+export async function findKey(session: Session, id: string): Promise<ApiKey | undefined> {
+  const [row] = await session.query(SQL.byId[session.engine], [id]);
+  return row && keyFromRow(row);
+}
+
+/** @throws StoreNotUsable if the database has undone it */
+async function replaceKey(session: Session, key: ApiKey): Promise<void> {
+  await session.write(SQL.replace, [key.id, ...settingsOf(key)]);
+  const stored = await findKey(session, key.id);
+  if (stored === undefined || keyTag(stored) !== keyTag(key)) throw new StoreNotUsable(UNDONE);
+}
+
+const manageKey: Commands['manageKey'] = async (session, command) => {
+  const { act, name, at, ifTag } = command;
+  const known = await findKey(session, command.manager.id);
+  const manager = known && keyBySecret(known, command.manager.digest);
+  const status = manager === undefined ? 'revoked' : keyStatus(manager, at);
+  if (status !== 'valid') return { refusal: `api_key_${status}` };
+  if (!isAllowed(manager!, MANAGES)) return { refusal: 'scope_missing' };
+  const [earlier] = await findRequests<[string, string]>(session, name ? [name] : []);
+  if (earlier !== undefined) {
+    if (earlier.digest !== name!.digest) return { refusal: 'idempotency_key_reused' };
+    const [id, salt] = earlier.results;
+    const key = (await findKey(session, id))!;
+    return { key, effect: 'replayed', salt: at - earlier.at < REPEATABLE_MS ? salt : undefined };
+  }
+  const retryAt = await mayActAt(session, manager!.id, at);
+  if (retryAt !== undefined) return { refusal: 'key_change_limit_reached', retryAt };
+  const key = act.type === 'create' ? undefined : await findKey(session, act.id);
+  if (key === undefined) {
+    if (act.type !== 'create') return { refusal: 'key_not_found' };
+    const [[count] = []] = await session.query(SQL.count);
+    if (Number(count) >= MAX_KEYS) return { refusal: 'too_many_keys' };
+  } else if (ifTag !== undefined && keyTag(key) !== ifTag) return { refusal: 'key_changed' };
+  const managers = (await session.query(SQL.managers[session.engine])).map(keyFromRow);
+  const hasOtherManager = managers.some((each) => each.id !== key?.id && manages(each, at));
+  const after = keyAfter(act, key, { manager: manager!, hasOtherManager, now: at });
+  if (typeof after === 'string' || 'refusal' in after) return { refusal: after };
+  if (after === key) return { key, effect: 'none' };
+  const keysBefore = await digestOfKeys(session);
+  if (key === undefined) await createKey(session, { type: 'createKey', key: after });
+  else await replaceKey(session, after);
+  if (name !== undefined) {
+    await rememberRequest(session, { ...name, results: [after.id, name.salt], at });
+  }
+  await recordAction(session, command.action, keysBefore);
+  return { key: after, effect: 'changed' };
 };
 
 export const keyCommands = {
@@ -94,7 +182,7 @@ export const keyCommands = {
     const [key] = await session.query(SQL.revokedAt, [id]);
     if (key === undefined) return 'key_not_found';
     if (key[0] !== null) return 'unchanged';
-    if (formerUntil === undefined) await session.write(SQL.replace, [digest, id]);
+    if (formerUntil === undefined) await session.write(SQL.replaceSecret, [digest, id]);
     else await session.write(SQL.rotate, [digest, id, formerUntil]);
     const [[stored] = []] = await session.query(SQL.digest, [id]);
     if (!(stored instanceof Uint8Array) || !timingSafeEqual(stored, digest)) {
@@ -113,19 +201,43 @@ export const keyCommands = {
     return 'ended';
   },
 
-  async recordKeyUse(session, { ids, at }) {
-    await session.write(SQL.recordUse, [at, jsonRows(ids.map((id) => [id]))]);
+  async redeemInvitation(session, { id, ticket, digest, at, action }) {
+    const key = await findKey(session, id);
+    const known = key && keyBySecret(key, ticket);
+    if (known?.by !== 'ticket' || keyStatus(known, at) !== 'valid') return 'no_invitation';
+    const keysBefore = await digestOfKeys(session);
+    await replaceKey(session, { ...key!, digest, former: undefined, ticket: undefined });
+    await recordAction(session, action, keysBefore);
+    return 'redeemed';
+  },
+
+  async recordKeyUse(session, { ids, formers, at }) {
+    const rows = ids.map((id) => [id, Number(formers.includes(id))]);
+    await session.write(SQL.recordUse, [at, jsonRows(rows)]);
     return 'recorded';
   },
+  manageKey,
 } satisfies Partial<Commands>;
+
+/** What an act can change, in the order of `settingsOf`. */
+const SETTINGS =
+  'name, digest, scopes, cancels_per_hour, places_per_hour, expires_at, revoked_at, former_digest, former_until, former_used_at, ticket_digest, ticket_until';
+const PARAMETERS = SETTINGS.split(', ').map((_, index) => `$${index + 2}`);
 
 const ASKED = '(SELECT value ->> 0 FROM json_array_elements($1::json))';
 
 const SQL = {
   all: byText((c) => `SELECT ${KEY_COLUMNS} FROM api_keys ORDER BY created_at, id${c}`),
   names: `SELECT id, name FROM api_keys WHERE id IN ${ASKED}`,
-  insert: `INSERT INTO api_keys (id, name, environment, digest, created_at, expires_at, scopes, cancels_per_hour, places_per_hour)
-    VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+  count: 'SELECT count(*) FROM api_keys',
+  managers: byText(
+    (c) => `SELECT ${KEY_COLUMNS} FROM api_keys
+      WHERE revoked_at IS NULL AND scopes${c} LIKE '%${MANAGES}%'`,
+  ),
+  byId: byText((c) => `SELECT ${KEY_COLUMNS} FROM api_keys WHERE id${c} = $1`),
+  insert: `INSERT INTO api_keys (id, ${SETTINGS}, environment, created_at, created_by)
+    VALUES ($1, ${PARAMETERS.join(', ')}, $14, $15, $16)`,
+  replace: `UPDATE api_keys SET (${SETTINGS}) = (${PARAMETERS.join(', ')}) WHERE id = $1`,
   anyKey: 'SELECT 1 FROM api_keys WHERE environment = $1 LIMIT 1',
   revokedAt: 'SELECT revoked_at FROM api_keys WHERE id = $1',
   digest: 'SELECT digest FROM api_keys WHERE id = $1',
@@ -135,15 +247,17 @@ const SQL = {
   // The digest on the right is the one before.
   rotate:
     'UPDATE api_keys SET former_digest = digest, former_until = $3, digest = $1 WHERE id = $2',
-  replace:
+  replaceSecret:
     'UPDATE api_keys SET former_digest = NULL, former_until = NULL, digest = $1 WHERE id = $2',
-  recordUse: `UPDATE api_keys SET last_used_at = $1
-    WHERE id IN (SELECT value ->> 0 FROM json_array_elements($2::json)) AND coalesce(last_used_at, 0) < $1`,
+  recordUse: `UPDATE api_keys SET last_used_at = $1,
+      former_used_at = CASE WHEN used.value ->> 1 = '1' THEN $1 ELSE former_used_at END
+    FROM json_array_elements($2::json) AS used
+    WHERE api_keys.id = used.value ->> 0 AND coalesce(last_used_at, 0) < $1`,
 } as const;
 
 /** Each part by an index of its own. */
 const byDigest = (asked: string) =>
-  ['digest', 'former_digest']
+  ['digest', 'former_digest', 'ticket_digest']
     .map((column) => `SELECT ${KEY_COLUMNS} FROM api_keys WHERE ${column} IN (${asked})`)
     .join(' UNION ALL ');
 

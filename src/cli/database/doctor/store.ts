@@ -1,12 +1,8 @@
 import { statSync } from 'node:fs';
 import { positionText } from '../../../../protocol/history.ts';
-import {
-  type ApiKey,
-  CLOCK_TOLERANCE_MS,
-  keyStatus,
-  MAX_OVERLAP_MS,
-} from '../../../domain/api-key.ts';
+import { type ApiKey, keyStatus, MAX_OVERLAP_MS } from '../../../domain/api-key.ts';
 import { FEW_IDS, type FreeIds, idsLeft } from '../../../domain/ids.ts';
+import { CLOCK_TOLERANCE_MS } from '../../../domain/key-clock.ts';
 import { formatTimestamp } from '../../../domain/timestamp.ts';
 import type { Webhook } from '../../../domain/webhook.ts';
 import { urlProblem } from '../../../feed/deliveries/addresses.ts';

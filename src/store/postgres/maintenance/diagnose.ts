@@ -1,4 +1,4 @@
-import { CLOCK_TOLERANCE_MS } from '../../../domain/api-key.ts';
+import { CLOCK_TOLERANCE_MS } from '../../../domain/key-clock.ts';
 import { type Finding, inMs, medianMs, ok, problem, warning } from '../../diagnosis.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import type { Column } from '../../tables/session.ts';

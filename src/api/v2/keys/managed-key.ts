@@ -1,0 +1,141 @@
+import type { IncomingMessage } from 'node:http';
+import { type Sent, toJson } from '../../../../protocol/exact-json.ts';
+import type { ManagedKey } from '../../../../protocol/generated/records.ts';
+import { type ApiKey, isKeyName } from '../../../domain/api-key.ts';
+import { keyTag } from '../../../domain/key-management.ts';
+import { parseTimestamp } from '../../../domain/timestamp.ts';
+import { expectTime } from '../../../http/request/exchange.ts';
+import {
+  type ErrorReply,
+  invalid,
+  Refused,
+  type Reply,
+  refuse,
+  refuseScope,
+} from '../../../http/request/reply.ts';
+import { managedKeyRecord } from '../../../records/key-json.ts';
+import { actionOfKey } from '../../../store/audit.ts';
+import type { CommandOf, KeyOutcome } from '../../../store/commands.ts';
+import type { Store } from '../../../store/store.ts';
+import { type Call, jsonReply } from '../../operation.ts';
+import { expectStrong, failedPrecondition, namesState } from '../../preconditions.ts';
+import { NOT_STORED } from '../replies.ts';
+
+/** A request that names a key. */
+type KeyCall = Call<'getKeyById' | 'updateKey' | 'rotateKey' | 'revokeKey'>;
+
+/** Returns the key that a request names. @throws Refused if there is none with this id */
+export async function namedKey({ parameters }: KeyCall, store: Store): Promise<ApiKey> {
+  const key = await store.key(parameters.keyId);
+  if (key === undefined) throw new Refused(refuse('key_not_found'));
+  return key;
+}
+
+/** Returns the records of keys. */
+export async function managedKeys(
+  store: Store,
+  keys: readonly ApiKey[],
+): Promise<Sent<ManagedKey>[]> {
+  const creators = (await store.webhooks()).map(({ createdBy }) => createdBy);
+  const now = Date.now();
+  return keys.map((key) => {
+    const webhooks = creators.filter((id) => id === key.id).length;
+    return managedKeyRecord(key, webhooks, now);
+  });
+}
+
+/** A key. */
+export async function keyReply(store: Store, key: ApiKey): Promise<Reply<Sent<ManagedKey>>> {
+  const [record] = await managedKeys(store, [key]);
+  return jsonReply(200, keyHeaders(key), toJson(record!));
+}
+
+/** Headers of responses with a key. */
+export function keyHeaders(key: ApiKey): string[] {
+  return [...NOT_STORED, 'etag', `"${keyTag(key)}"`];
+}
+
+/** If-Match and If-None-Match of a request that changes a key: RFC 9110, sections 13.1.1 and 13.1.2. @throws Refused if If-Match is weak */
+export function keyConditionsOf(
+  request: IncomingMessage,
+  key: ApiKey,
+): {
+  readonly refusal?: 'key_changed' | 'precondition_failed';
+  readonly ifTag?: string | undefined;
+} {
+  expectStrong(request);
+  const tag = keyTag(key);
+  const failed = failedPrecondition(request, `"${tag}"`);
+  if (failed === 'if-match') return { refusal: 'key_changed' };
+  if (failed === 'if-none-match') return { refusal: 'precondition_failed' };
+  const isConditional = namesState(request) || request.headers['if-none-match'] !== undefined;
+  return { ifTag: isConditional ? tag : undefined };
+}
+
+/** The outcome of an act that was not refused. */
+export type KeyActed = Extract<KeyOutcome, { key: ApiKey }>;
+
+/**
+ * Carries out an act on a key, which is recorded with the API key of the request.
+ * @param command its name in the audit
+ * @param unmet the refusal if the tag is another one
+ * @throws Refused
+ */
+export async function actOnKey(
+  call: Pick<Call, 'key' | 'answerBy'>,
+  store: Store,
+  command: string,
+  {
+    what,
+    unmet = 'key_changed',
+    ...asked
+  }: Pick<CommandOf<'manageKey'>, 'act' | 'ifTag' | 'name'> & {
+    readonly what: string;
+    readonly unmet?: 'key_changed' | 'precondition_failed' | undefined;
+  },
+): Promise<KeyActed> {
+  expectTime(call);
+  const { id, digest } = call.key;
+  const action = actionOfKey(id, command, what);
+  const manager = { id, digest };
+  const [outcome] = await store.apply([
+    { type: 'manageKey', ...asked, action, manager, at: Date.now() },
+  ]);
+  if ('key' in outcome!) return outcome;
+  if (outcome!.refusal === 'key_changed') throw new Refused(refuse(unmet));
+  throw new Refused(refusalOf(outcome!));
+}
+
+function refusalOf(outcome: Exclude<KeyOutcome, KeyActed>): ErrorReply {
+  const { refusal } = outcome;
+  if (typeof refusal !== 'string') return invalid('exceeds_own_key', refusal.problems);
+  if (refusal === 'scope_missing') return refuseScope('keys:manage');
+  if (!('retryAt' in outcome)) return refuse(refusal);
+  const seconds = Math.max(1, Math.ceil((outcome.retryAt - Date.now()) / 1_000));
+  return refuse(refusal, ['retry-after', String(seconds)]);
+}
+
+/** Parses when a key ends. @returns milliseconds since the epoch @throws Refused if that is not after `now` */
+export function futureTime(text: string, now: number): number {
+  const at = parseTimestamp(text)!;
+  if (at > now) return at;
+  const problem = { pointer: '/expiresAt', detail: 'must be in the future' };
+  throw new Refused(invalid('body_invalid', [problem]));
+}
+
+/** Returns the name of a key. @throws Refused unless it is printable */
+export function checkedName(name: string): string {
+  if (isKeyName(name)) return name;
+  const problem = { pointer: '/name', detail: 'must be printable characters, and not only blanks' };
+  throw new Refused(invalid('body_invalid', [problem]));
+}
+
+/** Parses a limit of a key. */
+export function limitOf(perHour: bigint | undefined): number | undefined {
+  return perHour === undefined ? undefined : Number(perHour);
+}
+
+/** Names a key in the audit. */
+export function named({ id, name }: ApiKey): string {
+  return `${id} "${name}"`;
+}

@@ -1,0 +1,24 @@
+import { toJson } from '../../../../protocol/exact-json.ts';
+import { newSecret, secretDigest } from '../../../domain/api-key.ts';
+import { expectTime } from '../../../http/request/exchange.ts';
+import { refuse } from '../../../http/request/reply.ts';
+import { keyRecord } from '../../../records/key-json.ts';
+import { actionOfKey } from '../../../store/audit.ts';
+import { jsonReply, operation } from '../../operation.ts';
+import { NOT_STORED } from '../replies.ts';
+import { named } from './managed-key.ts';
+
+/** POST /key/redeem: makes the secret of the key of the request, which was authenticated by the ticket of an invitation. */
+export const redeemInvitation = operation('redeemInvitation', async (call, { store }) => {
+  const { id, digest: ticket, environment, by } = call.key;
+  if (by !== 'ticket') return refuse('no_invitation');
+  const secret = newSecret(environment);
+  const action = actionOfKey(id, 'keys redeem', named(call.key));
+  expectTime(call);
+  const [outcome] = await store.apply([
+    { type: 'redeemInvitation', id, ticket, digest: secretDigest(secret), action, at: Date.now() },
+  ]);
+  if (outcome !== 'redeemed') return refuse('no_invitation');
+  const key = (await store.key(id))!;
+  return jsonReply(200, NOT_STORED, toJson({ key: keyRecord(key), secret }));
+});

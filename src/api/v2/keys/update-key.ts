@@ -1,0 +1,39 @@
+import { SCOPES } from '../../../domain/api-key.ts';
+import { refuse } from '../../../http/request/reply.ts';
+import { operation } from '../../operation.ts';
+import {
+  actOnKey,
+  checkedName,
+  futureTime,
+  keyConditionsOf,
+  keyReply,
+  limitOf,
+  named,
+  namedKey,
+} from './managed-key.ts';
+
+/** PATCH /keys/{keyId}: makes a key narrower, renews or renames it, or ends its former secret. */
+export const updateKey = operation('updateKey', async (call, { store }) => {
+  const { name, scopes, cancelsPerHour, placesPerHour, expiresAt, formerSecretUntil } = call.body;
+  const key = await namedKey(call, store);
+  const { refusal, ifTag } = keyConditionsOf(call.request, key);
+  if (refusal !== undefined) return refuse(refusal);
+  const changes = {
+    name: name === undefined ? undefined : checkedName(name),
+    scopes: scopes && SCOPES.filter((scope) => scopes.includes(scope)),
+    cancelsPerHour: limitOf(cancelsPerHour),
+    placesPerHour: limitOf(placesPerHour),
+    expiresAt: endOf(expiresAt),
+    endsFormer: formerSecretUntil === null,
+  } as const;
+  const act = { type: 'update', id: key.id, changes } as const;
+  const fields = Object.keys(call.body).join(', ');
+  const what = `${named(key)}: ${fields}`;
+  const outcome = await actOnKey(call, store, 'keys update', { act, ifTag, what });
+  return keyReply(store, outcome.key);
+});
+
+function endOf(expiresAt: string | null | undefined): number | 'never' | undefined {
+  if (expiresAt === undefined) return undefined;
+  return expiresAt === null ? 'never' : futureTime(expiresAt, Date.now());
+}
