@@ -189,6 +189,8 @@ const NOT_IN_V1 = [
   ...['too_many_tests', 'changes_gone', 'too_many_streams', 'stream_limit_reached', 'no_ids_left'],
   ...['webhook_not_found', 'webhook_url_taken', 'too_many_webhooks', 'webhooks_unavailable'],
   ...['webhook_changed', 'webhook_limit_reached', 'place_limit_reached', 'read_limit_reached'],
+  ...['key_not_found', 'key_changed', 'key_ended', 'too_many_keys', 'exceeds_own_key'],
+  ...['last_key_manager', 'no_invitation', 'key_change_limit_reached'],
 ];
 /** Codes of the pet lookup. */
 const NOT_IN_V2 = ['pet_not_found', 'invalid_pet_id', 'pet_lookup_gone'];

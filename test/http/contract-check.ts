@@ -135,7 +135,7 @@ function checkError(method: string, { status, headers, body }: Answer): void {
     / (?:[\d,]+ of [\d,]+ orders have been read|It needs [\w:-]+|It can also be [\w/+-]+)\.$/;
   const general = { ...all, message: all.message.replace(more, '') };
   if (order !== undefined) assert.equal(status, 409);
-  const listing = ['parameter_invalid', 'body_invalid', 'orders_not_changed'];
+  const listing = ['parameter_invalid', 'body_invalid', 'orders_not_changed', 'exceeds_own_key'];
   assert.equal(errors !== undefined, listing.includes(record.code));
   assert.ok(
     REFUSALS.some((refusal) => refuse(refusal).body === JSON.stringify(general)),

@@ -44,7 +44,7 @@ export interface Service {
   readonly key: ApiKey;
   /** Creates another key, and returns its secret. */
   readonly newKey: (
-    limits: Partial<Pick<ApiKey, 'scopes' | 'cancelsPerHour' | 'placesPerHour'>>,
+    limits: Partial<Pick<ApiKey, 'scopes' | 'cancelsPerHour' | 'placesPerHour' | 'expiresAt'>>,
   ) => Promise<string>;
   /** Everything logged so far. */
   readonly log: () => string;

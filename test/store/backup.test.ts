@@ -34,6 +34,19 @@ test('backups and restored databases are synced to disk, with their folders', as
   }
 });
 
+test('of two backups to one file at the same time, one is made and the other refused', async (t) => {
+  const file = join(temporaryFolder(t), 'backup.db');
+  const urls = [await ENGINES[0]!.newDatabase(t), await ENGINES[0]!.newDatabase(t)];
+  for (const url of urls) await open(t, url, 'service');
+  const made = await Promise.allSettled(urls.map((url) => backupStore(databaseAt(url), file)));
+  const refused = made.filter((each) => each.status === 'rejected');
+  assert.deepEqual(
+    refused.map(({ reason }) => reason.message),
+    [`${file} already exists`],
+  );
+  assert.deepEqual(fs.readdirSync(dirname(file)), ['backup.db']);
+});
+
 test('a failed backup leaves no file', async (t) => {
   const folder = temporaryFolder(t);
   const missing = `sqlite:${join(temporaryFolder(t), 'none.db')}`;

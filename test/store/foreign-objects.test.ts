@@ -37,6 +37,10 @@ const ADDED = {
     ['CREATE INDEX i ON orders (length(reference))', 'index orders (length(reference))'],
     ['CREATE UNIQUE INDEX i ON orders (pet_id)', 'unique orders (pet_id)'],
     ['CREATE TABLE x (id bigint REFERENCES orders)', 'constraint orders x_id_fkey'],
+    [
+      'CREATE TABLE x (id bigint PRIMARY KEY); ALTER TABLE orders ADD CONSTRAINT f FOREIGN KEY (pet_id) REFERENCES x NOT VALID',
+      'constraint orders f',
+    ],
     ['CREATE INDEX i ON orders (quantity)', undefined],
     ['CREATE TABLE x (id int)', undefined],
   ],
@@ -108,6 +112,52 @@ for (const { name, newDatabase } of ENGINES) {
       else await assert.rejects(copy, new RegExp(`no migration made: ${RegExp.escape(expected)}`));
     }
   });
+}
+
+/** A trigger by which rows of a table are left out without an error. */
+const LEFT_OUT = {
+  SQLite: (table: string, event: string) =>
+    `CREATE TRIGGER t BEFORE ${event} ON ${table} BEGIN SELECT RAISE(IGNORE); END`,
+  PostgreSQL: (table: string, event: string) =>
+    `CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END';
+     CREATE TRIGGER t BEFORE ${event} ON ${table} FOR EACH ROW EXECUTE FUNCTION f()`,
+};
+
+for (const { name, newDatabase } of ENGINES) {
+  for (const [table, event] of [
+    ['orders', 'UPDATE'],
+    ['orders', 'INSERT'],
+    ['order_events', 'INSERT'],
+    ['placements', 'INSERT'],
+    ['changed_all', 'INSERT'],
+    ['cancel_uses', 'INSERT'],
+    ['api_keys', 'INSERT'],
+  ] as const) {
+    test(`${name}: no change is acknowledged whose ${event} of ${table} a trigger leaves out, and nothing of it stays`, async (t) => {
+      const url = await newDatabase(t);
+      const store = await open(t, url, 'service');
+      const pending = (id: bigint) =>
+        ({ type: 'insertOrder', order: { id, status: 'pending' } }) as const;
+      await store.apply([pending(1n)]);
+      const before = await store.status();
+      await queryDatabase(url, LEFT_OUT[name as keyof typeof LEFT_OUT](table, event));
+      const details = { name: 'k', environment: 'production', now: 0 } as const;
+      const cancel = { type: 'cancel', id: 1n, by: 'key_a' } as const;
+      const own = { by: 'key_a', idempotencyKey: 'i', digest: 'd' };
+      const commands = {
+        orders: event === 'UPDATE' ? cancel : pending(2n),
+        order_events: cancel,
+        placements: { type: 'placeOrder', ...own, draft: { status: 'pending', petId: 1n } },
+        changed_all: { type: 'bulk', changes: [cancel], isAtomic: false, repeatable: own },
+        cancel_uses: { ...cancel, cancelsPerHour: 5 },
+        api_keys: { type: 'createKey', key: newApiKey(newSecret('production'), details) },
+      } as const;
+      await assert.rejects(store.apply([commands[table]]));
+      assert.deepEqual(await store.status(), before);
+      assert.deepEqual(await store.keys(), []);
+      assert.equal((await store.orders([1n]))[0]!.status, 'pending');
+    });
+  }
 }
 
 test('SQLite: a view or a virtual table in the place of a table, and a FIFO, are refused, and not read', async (t) => {

@@ -93,7 +93,8 @@ interface WriteAlso {
 
 /**
  * Returns the statement that writes a batch. Every part reads from "turn", so none runs before the row of store is locked. If orders were
- * changed or placed since they were read, fewer rows are written than expected, and store_orders_expect_unchanged rolls the statement back.
+ * changed or placed since they were read, or a trigger that somebody has added leaves rows out, fewer rows are written than expected, and
+ * store_orders_expect_unchanged rolls the statement back.
  */
 export function writeStatement(also?: WriteAlso): string {
   const claimed = also && `claimed AS MATERIALIZED (SELECT ${also.claim}), `;
@@ -124,9 +125,11 @@ export function writeStatement(also?: WriteAlso): string {
         SELECT e.id, turn.revision, e.type, $16, e.by, e.ship_date_before, e.complete_before,
           CASE WHEN e.position = cardinality($13::bigint[]) THEN turn.head END
         FROM turn, unnest($13::bigint[], $14::text[], $15::text[], $18::bigint[], $19::boolean[])
-          WITH ORDINALITY AS e (id, type, by, ship_date_before, complete_before, position))${also?.parts ?? ''}
+          WITH ORDINALITY AS e (id, type, by, ship_date_before, complete_before, position)
+        RETURNING 1)${also?.parts ?? ''}
       SELECT turn.identity, turn.revision, turn.head, store_orders_expect_unchanged((SELECT count(*) FROM placed) +
-        (SELECT count(*) FROM changed) = cardinality($4::bigint[])${also?.condition ?? ''}) FROM turn`;
+        (SELECT count(*) FROM changed) = cardinality($4::bigint[])
+        AND (SELECT count(*) FROM events) = cardinality($13::bigint[])${also?.condition ?? ''}) FROM turn`;
 }
 
 /** Records placements with their orders, and deletes some that have expired. */

@@ -6,7 +6,7 @@ import { rememberRequest } from '../tables/bulk-requests.ts';
 import { HEADS_NOT_COMPUTED } from '../tables/heads.ts';
 import { recordUses } from '../tables/hourly-uses.ts';
 import { recordPlacements } from '../tables/placements.ts';
-import type { Value } from '../tables/session.ts';
+import { expectWritten, type Value } from '../tables/session.ts';
 import { jsonArray, type Session } from './database/session.ts';
 
 /**
@@ -29,19 +29,23 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
   // Events are inserted before their orders are updated, since `previous` is read from the orders.
   insertEvents(session, batch, { events, revision, head });
   const restated: Order[] = [];
+  let written = 0;
   for (const order of changed.values()) {
     const before = known.get(order.id)?.order;
     if (before === undefined) {
       const key = batch.referenceKeys.get(order.id);
-      session.write(SQL.insert, [...valuesOf(order, revision), order.reference, key]);
+      written += session.write(SQL.insert, [...valuesOf(order, revision), order.reference, key]);
     } else if (isRestated(before, order)) restated.push(order);
-    else session.write(SQL.update, valuesOf(order, revision));
+    else written += session.write(SQL.update, valuesOf(order, revision));
   }
   for (const [status, alike] of Map.groupBy(restated, (order) => order.status)) {
     const ids = alike.map(({ id }) => id);
-    if (ids.length === 1) session.write(SQL.setStatusOfOne, [status, revision, ids[0]]);
-    else session.write(SQL.setStatus, [status, revision, jsonArray(ids)]);
+    written +=
+      ids.length === 1
+        ? session.write(SQL.setStatusOfOne, [status, revision, ids[0]])
+        : session.write(SQL.setStatus, [status, revision, jsonArray(ids)]);
   }
+  expectWritten(written, changed.size);
   if (placements.length > 0) {
     const placed = placements.map((each) => ({ ...each, revision }));
     await recordPlacements(session, placed, batch.now);
@@ -64,10 +68,11 @@ interface Written {
  */
 function insertEvents(session: Session, { now }: Batch, { events, revision, head }: Written): void {
   const last = events.at(-1)!;
+  let written = 0;
   const insertOne = (event: OrderEventDraft) => {
     const { id, type, by, before } = event;
     const own = [before?.shipDate, before?.complete, id, event === last ? head : undefined];
-    session.write(SQL.insertEvent, [revision, type, now, by, ...own]);
+    written += session.write(SQL.insertEvent, [revision, type, now, by, ...own]);
   };
   const shipments = events.filter(({ before }) => before !== undefined);
   for (const event of shipments) insertOne(event);
@@ -81,8 +86,9 @@ function insertEvents(session: Session, { now }: Batch, { events, revision, head
     const { type, by } = first!;
     const ids = jsonArray(alike.map(({ id }) => id));
     const headed = alike.at(-1) === last ? [last.id, head] : [undefined, undefined];
-    session.write(SQL.insertEvents, [revision, type, now, by, ids, ...headed]);
+    written += session.write(SQL.insertEvents, [revision, type, now, by, ids, ...headed]);
   }
+  expectWritten(written, events.length);
 }
 
 /** Returns whether only the status has changed. */

@@ -1,7 +1,7 @@
 import type { BulkName } from '../../domain/bulk.ts';
 import { PLACEMENT_KEPT_MS } from '../../domain/placement.ts';
 import type { RequestName } from '../commands.ts';
-import { byText, jsonRows, type Session } from './session.ts';
+import { byText, expectWritten, jsonRows, type Session } from './session.ts';
 
 /** A request of an API key that can be repeated, and its results, which are a JSON value. */
 interface RememberedRequest<Results> extends BulkName {
@@ -33,7 +33,8 @@ export async function rememberRequest(
   { by, idempotencyKey, digest, results, at }: RememberedRequest<unknown>,
 ): Promise<void> {
   await session.write(SQL.deleteExpired[session.engine], [at - PLACEMENT_KEPT_MS, 2]);
-  await session.write(SQL.insert, [by, idempotencyKey, digest, JSON.stringify(results), at]);
+  const row = [by, idempotencyKey, digest, JSON.stringify(results), at];
+  expectWritten(await session.write(SQL.insert, row), 1);
 }
 
 /** Statements for a table of what an API key can repeat by an idempotency key. @param columns what is found beside the two */

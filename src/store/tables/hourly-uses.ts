@@ -5,7 +5,7 @@ import {
   LIMITED_ACTIONS,
   secondOf,
 } from '../../domain/hourly-limit.ts';
-import { byText, jsonRows, type Session } from './session.ts';
+import { byText, expectWritten, jsonRows, type Session } from './session.ts';
 
 /** Returns the recorded cancels and placements of keys with a limit. */
 export async function findUses(
@@ -33,7 +33,7 @@ export async function recordUses(session: Session, batch: Batch): Promise<void> 
       Math.floor(at / 1000),
     );
     await session.write(deleteOthers[session.engine], [by, from, to]);
-    await session.write(record, [by, secondOf(now), count]);
+    expectWritten(await session.write(record, [by, secondOf(now), count]), 1);
   }
 }
 

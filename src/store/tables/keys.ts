@@ -96,7 +96,8 @@ const UNDONE =
 
 const createKey: Commands['createKey'] = async (session, { key }) => {
   const { id, environment, createdAt, createdBy } = key;
-  await session.write(SQL.insert, [id, ...settingsOf(key), environment, createdAt, createdBy]);
+  const row = [id, ...settingsOf(key), environment, createdAt, createdBy];
+  if ((await session.write(SQL.insert, row)) !== 1) throw new StoreNotUsable(UNDONE);
   return 'created';
 };
 
@@ -250,7 +251,7 @@ const SQL = {
   replaceSecret:
     'UPDATE api_keys SET former_digest = NULL, former_until = NULL, digest = $1 WHERE id = $2',
   recordUse: `UPDATE api_keys SET last_used_at = $1,
-      former_used_at = CASE WHEN used.value ->> 1 = '1' THEN $1 ELSE former_used_at END
+      former_used_at = CASE WHEN CAST(used.value ->> 1 AS bigint) = 1 THEN $1 ELSE former_used_at END
     FROM json_array_elements($2::json) AS used
     WHERE api_keys.id = used.value ->> 0 AND coalesce(last_used_at, 0) < $1`,
 } as const;

@@ -1,6 +1,6 @@
 import { PLACEMENT_KEPT_MS, type Placement } from '../../domain/placement.ts';
 import { repeatable } from './bulk-requests.ts';
-import { jsonRows, type Session } from './session.ts';
+import { expectWritten, jsonRows, type Session } from './session.ts';
 
 /** Returns those of the placements that the store remembers. */
 export async function findPlacements(
@@ -32,7 +32,7 @@ export async function recordPlacements(
   const rows = placements.map(({ by, idempotencyKey, digest, id, revision, at }) => [
     ...[by, idempotencyKey, digest, id, revision, at],
   ]);
-  await session.write(SQL.record, [jsonRows(rows)]);
+  expectWritten(await session.write(SQL.record, [jsonRows(rows)]), rows.length);
 }
 
 const SQL = {

@@ -1,6 +1,6 @@
 import { toJson } from '../../../protocol/exact-json.ts';
 import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
-import type { Engine } from '../store.ts';
+import { type Engine, StoreUnavailable } from '../store.ts';
 
 /** A column of a row: integers are bigint, booleans 0n or 1n, on both engines. */
 export type Column = bigint | number | string | Uint8Array | null;
@@ -32,6 +32,18 @@ export type Commands = {
     command: CommandOf<Type>,
   ) => Promise<OutcomeOf<CommandOf<Type>>>;
 };
+
+/**
+ * A trigger or a rule that somebody has added to the database can leave rows out, without an error.
+ * @throws StoreUnavailable unless as many rows were written as were meant, so that the transaction is rolled back
+ */
+export function expectWritten(written: number, meant: number): void {
+  if (written === meant) return;
+  throw new StoreUnavailable(
+    'the database itself has undone a part of the change, which was rolled back; "store-orders check" has the names of its triggers and rules',
+    'schema',
+  );
+}
 
 /** A statement with a text for each engine. */
 export type Dialects = Readonly<Record<Engine['name'], string>>;

@@ -55,7 +55,7 @@ const CHILDREN = `SELECT 'child ' || p.relname || ' ' || i.inhrelid::regclass::t
 
 /** Keys are indexes, which are listed. */
 const CHECKS = `SELECT CASE contype WHEN 'c' THEN 'check ' ELSE 'constraint ' END || t.relname || ' ' || conname
-  FROM pg_constraint AS c JOIN pg_class AS t ON t.oid = CASE contype WHEN 'f' THEN c.confrelid ELSE c.conrelid END
+  FROM pg_constraint AS c JOIN pg_class AS t ON t.oid IN (c.conrelid, c.confrelid)
   WHERE t.relnamespace = ${HERE} AND contype IN ('c', 'f', 'x', 't') ORDER BY t.relname, conname`;
 
 const RULES = `SELECT 'rule ' || t.relname || ' ' || rulename FROM pg_rewrite AS r JOIN pg_class AS t ON r.ev_class = t.oid

@@ -3,6 +3,7 @@ import {
   accessSync,
   constants,
   existsSync,
+  linkSync,
   readdirSync,
   renameSync,
   rmSync,
@@ -63,10 +64,27 @@ export async function makeBackup(
       bytes = statSync(partial).size;
       if (mustBeSound) expectSound(findings, 'the store failed the check; no backup was written');
     },
-    putInPlace: (partial) => renameSync(partial, target),
+    putInPlace: (partial) => putBackup(partial, target),
   });
   return { bytes, findings: findings!, leftovers };
 }
+
+/** Gives a backup its name, unless another one has been given it meanwhile: a link replaces no file, as a rename does. @throws StoreNotUsable */
+function putBackup(partial: string, target: string): void {
+  try {
+    linkSync(partial, target);
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') throw new StoreNotUsable(`${target} already exists`);
+    // Some network and FAT file systems have no hard links.
+    if (!WITHOUT_LINKS.includes(code)) throw error;
+    renameSync(partial, target);
+    return;
+  }
+  rmSync(partial);
+}
+
+const WITHOUT_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EINVAL', 'EMLINK'];
 
 /** @throws StoreNotUsable if there is no such folder */
 export function expectFolder(folder: string): void {

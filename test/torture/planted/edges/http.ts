@@ -6,8 +6,8 @@ export const HTTP_FAULTS: readonly SmallFault[] = [
     name: 'former-secret-outlives-its-key',
     breaks: 'A key ends at its expiry, by each of its secrets.',
     file: 'src/domain/api-key.ts',
-    text: 'expiresAt: Math.min(expiresAt, former.until)',
-    fault: 'expiresAt: former.until',
+    text: 'expiresAt: Math.min(expiresAt, until)',
+    fault: 'expiresAt: until',
     tests: ['domain/api-key'],
   },
   {
@@ -20,10 +20,10 @@ export const HTTP_FAULTS: readonly SmallFault[] = [
   },
   {
     name: 'manage-all-implied',
-    breaks: 'webhooks:manage-all has to be given.',
+    breaks: 'webhooks:manage-all and keys:manage have to be given.',
     file: 'src/domain/api-key.ts',
-    text: "(scope) => scope !== 'webhooks:manage-all',",
-    fault: "(scope) => scope !== ('none' as Scope),",
+    text: "['webhooks:manage-all', 'keys:manage'];",
+    fault: '[];',
     tests: ['v2/keys'],
   },
   {

@@ -1,0 +1,374 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { KeySecret, ManagedKey } from '../../../protocol/generated/records.ts';
+import { newApiKey, newSecret, SCOPES, secretDigest } from '../../../src/domain/api-key.ts';
+import { startService, testService } from '../../http/harness.ts';
+import { eventually } from '../../postgres.ts';
+import { queryDatabase } from '../../store/engines.ts';
+import { openStream } from './open-stream.ts';
+
+const HOUR_MS = 3_600_000;
+const AUDIT = 'SELECT command, os_user, what FROM audit';
+const JSON_TYPE = { 'content-type': 'application/json' };
+const bearer = (secret: string) => ({ authorization: `Bearer ${secret}` });
+
+/** A service, and a client that manages keys with one that has `limits`. */
+async function managing(
+  t: Parameters<typeof startService>[0],
+  limits: Parameters<Awaited<ReturnType<typeof startService>>['newKey']>[0] = { scopes: SCOPES },
+) {
+  const service = await startService(t);
+  const own = await service.newKey(limits);
+  const send = async (
+    method: string,
+    path: string,
+    body?: object,
+    headers: Record<string, string> = {},
+  ) => {
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const sent = { ...(text === undefined ? {} : JSON_TYPE), ...bearer(own), ...headers };
+    const answer = await service.call(method, path, sent, text);
+    return { ...answer, json: JSON.parse(answer.body) };
+  };
+  const create = async (body: object): Promise<KeySecret> => {
+    const { status, json } = await send('POST', '/v2/keys', body);
+    assert.equal(status, 201, JSON.stringify(json));
+    return json;
+  };
+  const meOf = async (secret: string) =>
+    (await send('GET', '/v2/key', undefined, bearer(secret))).json;
+  const ownId: string = (await meOf(own)).id;
+  return { ...service, own, ownId, send, create, meOf };
+}
+
+const READS = { name: 'reader', scopes: ['orders:read'] };
+
+testService(
+  'a key creates another within itself, which works at once, and is listed',
+  async (t) => {
+    const { send, create, meOf, ownId, url } = await managing(t);
+    const wanted = { name: 'web <b>shop</b> العربية', scopes: ['orders:cancel', 'orders:read'] };
+    const made = await send('POST', '/v2/keys', { ...wanted, cancelsPerHour: 20 });
+    assert.equal(made.headers.location, `/v2/keys/${made.json.key.id}`);
+    const { key, secret } = made.json as KeySecret;
+    const expected = {
+      ...{ id: key.id, name: wanted.name, environment: 'production', state: 'valid' },
+      ...{ scopes: ['orders:read', 'orders:cancel'], cancelsPerHour: 20 },
+      ...{ createdAt: key.createdAt, createdBy: ownId, webhooks: 0 },
+    };
+    assert.deepEqual(key, expected);
+    assert.equal((await meOf(secret!)).id, key.id);
+    const got = await send('GET', `/v2/keys/${key.id}`);
+    assert.equal(got.json.name, wanted.name);
+    assert.equal(got.headers.etag, made.headers.etag);
+    await create(READS);
+    const list = (await send('GET', '/v2/keys')).json;
+    assert.deepEqual(list.counts, { valid: 4, expired: 0, revoked: 0 });
+    assert.equal(list.keys.find((each: ManagedKey) => each.id === key.id).createdBy, ownId);
+    // Each act is recorded, with the API key of the request.
+    const [latest] = await queryDatabase(url, `${AUDIT} ORDER BY id DESC LIMIT 1`);
+    assert.deepEqual(latest!.slice(0, 2), ['keys create', ownId]);
+  },
+);
+
+test('pages of keys have each key once, and a cursor belongs to its state', async (t) => {
+  const { send, create } = await managing(t);
+  for (const name of ['a', 'b', 'c', 'd', 'e']) await create({ ...READS, name });
+  const names: string[] = [];
+  for (let cursor = ''; ; ) {
+    const { json } = await send(
+      'GET',
+      `/v2/keys?limit=2&state=valid${cursor && `&cursor=${cursor}`}`,
+    );
+    names.push(...json.keys.map((each: ManagedKey) => each.name));
+    if (json.next === undefined) break;
+    cursor = json.next;
+    assert.equal(
+      (await send('GET', `/v2/keys?state=revoked&cursor=${cursor}`)).json.code,
+      'cursor_invalid',
+    );
+    assert.equal((await send('GET', `/v2/webhooks?cursor=${cursor}`)).json.code, 'cursor_invalid');
+  }
+  assert.deepEqual(names, ['test', 'test', 'a', 'b', 'c', 'd', 'e']);
+});
+
+test('no key gives what it does not have', async (t) => {
+  const end = Date.now() + HOUR_MS;
+  const { send, create, newKey, store } = await managing(t, {
+    ...{
+      scopes: ['keys:manage', 'orders:read', 'orders:cancel'],
+      cancelsPerHour: 5,
+      expiresAt: end,
+    },
+  });
+  const later = new Date(end + 1).toISOString();
+  for (const [more, pointers] of [
+    [{ scopes: ['orders:ship'] }, ['/scopes']],
+    [{ scopes: ['orders:cancel'], cancelsPerHour: 6 }, ['/cancelsPerHour']],
+    [{ expiresAt: later }, ['/expiresAt']],
+    [
+      { scopes: ['webhooks:manage-all', 'changes:read'], expiresAt: later },
+      ['/scopes', '/scopes', '/expiresAt'],
+    ],
+  ] as const) {
+    const { status, json } = await send('POST', '/v2/keys', { ...READS, ...more });
+    assert.deepEqual([status, json.code], [403, 'exceeds_own_key']);
+    assert.deepEqual(
+      json.errors.map((each: { pointer: string }) => each.pointer),
+      pointers,
+    );
+  }
+  // What is not named is that of the maker.
+  const { key } = await create({ name: 'as wide', scopes: ['orders:cancel', 'keys:manage'] });
+  assert.deepEqual([key.cancelsPerHour, key.expiresAt], [5, new Date(end).toISOString()]);
+  // A wider key is neither changed, nor rotated, nor revoked.
+  const wide = secretDigest(await newKey({ scopes: ['orders:ship'] }));
+  const lasting = secretDigest(await newKey({ scopes: ['orders:read'] }));
+  const [wideId, lastingId] = [
+    (await store.keys([wide]))[0]!.id,
+    (await store.keys([lasting]))[0]!.id,
+  ];
+  for (const [method, path, body] of [
+    ['POST', `/v2/keys/${wideId}/revoke`],
+    ['POST', `/v2/keys/${wideId}/rotate`],
+    ['PATCH', `/v2/keys/${wideId}`, { name: 'mine' }],
+    // It outlives the key of the request, which can end it, but not have its secret.
+    ['POST', `/v2/keys/${lastingId}/rotate`],
+    ['POST', `/v2/keys/${lastingId}/rotate`, { invitation: true }],
+  ] as const) {
+    assert.equal((await send(method, path, body)).json.code, 'exceeds_own_key', path);
+  }
+  assert.equal((await send('POST', `/v2/keys/${lastingId}/revoke`)).json.state, 'revoked');
+});
+
+test('a key is made narrower, renewed and renamed; no key makes its own end later', async (t) => {
+  const { send, create, ownId } = await managing(t, {
+    scopes: SCOPES,
+    expiresAt: Date.now() + HOUR_MS,
+  });
+  const soon = new Date(Date.now() + 60_000).toISOString();
+  const { key } = await create({
+    ...{ name: 'shop', scopes: ['orders:read', 'orders:place'], placesPerHour: 9, expiresAt: soon },
+  });
+  const path = `/v2/keys/${key.id}`;
+  const changed = await send('PATCH', path, {
+    name: 'shop 2',
+    scopes: ['orders:place'],
+    placesPerHour: 3,
+  });
+  assert.deepEqual(
+    [changed.json.name, changed.json.scopes, changed.json.placesPerHour],
+    ['shop 2', ['orders:place'], 3],
+  );
+  for (const [body, pointer] of [
+    [{ scopes: ['orders:read'] }, '/scopes'],
+    [{ placesPerHour: 4 }, '/placesPerHour'],
+    [{ expiresAt: null }, '/expiresAt'],
+    [{ expiresAt: new Date(Date.now() + 2 * HOUR_MS).toISOString() }, '/expiresAt'],
+  ] as const) {
+    assert.equal((await send('PATCH', path, body)).json.errors[0].pointer, pointer);
+  }
+  const later = new Date(Date.now() + HOUR_MS / 2).toISOString();
+  assert.equal((await send('PATCH', path, { expiresAt: later })).json.expiresAt, later);
+  const own = `/v2/keys/${ownId}`;
+  assert.equal((await send('PATCH', own, { expiresAt: later })).status, 200);
+  const longer = new Date(Date.now() + HOUR_MS).toISOString();
+  assert.equal((await send('PATCH', own, { expiresAt: longer })).json.code, 'exceeds_own_key');
+  const past = { expiresAt: '2020-01-01T00:00:00Z' };
+  assert.equal((await send('PATCH', path, past)).json.code, 'body_invalid');
+  for (const name of [' ', 'a\u202eb', '', 'x'.repeat(101)]) {
+    assert.equal((await send('PATCH', path, { name })).json.code, 'body_invalid', name);
+  }
+});
+
+testService(
+  'a repetition within an hour has the same secret, later none, and nothing is done twice',
+  async (t) => {
+    const { send, url, meOf, store } = await managing(t);
+    const key = { 'idempotency-key': 'k' };
+    const first = await send('POST', '/v2/keys', READS, key);
+    const again = await send('POST', '/v2/keys', READS, key);
+    assert.deepEqual(again.json, first.json);
+    assert.equal(again.headers['idempotent-replayed'], 'true');
+    assert.equal(
+      (await send('POST', '/v2/keys', { ...READS, name: 'x' }, key)).json.code,
+      'idempotency_key_reused',
+    );
+    const path = `/v2/keys/${first.json.key.id}`;
+    const rotation = { 'idempotency-key': 'r', 'if-match': String(first.headers.etag) };
+    const rotated = await send('POST', `${path}/rotate`, { overlapSeconds: 60 }, rotation);
+    assert.deepEqual(
+      (await send('POST', `${path}/rotate`, { overlapSeconds: 60 }, rotation)).json,
+      rotated.json,
+    );
+    // Both secrets work during the overlap. The secret of the creation is no longer that of the key.
+    assert.equal((await meOf(first.json.secret)).id, first.json.key.id);
+    assert.equal((await meOf(rotated.json.secret)).id, first.json.key.id);
+    assert.equal((await send('POST', '/v2/keys', READS, key)).json.secret, undefined);
+    await queryDatabase(url, `UPDATE changed_all SET at = at - ${HOUR_MS}`);
+    const late = await send('POST', `${path}/rotate`, { overlapSeconds: 60 }, rotation);
+    assert.deepEqual(
+      [late.status, late.json.key.id, late.json.secret],
+      [200, first.json.key.id, undefined],
+    );
+    assert.equal((await store.keys()).length, 3);
+    // No secret is in the database, nor the salt of one that can be made without that of the request.
+    const rows = JSON.stringify(await queryDatabase(url, 'SELECT results FROM changed_all'));
+    assert.doesNotMatch(rows, /so_live/);
+  },
+);
+
+test('a rotation has an overlap, which ends by a change', async (t) => {
+  const { send, create, meOf } = await managing(t);
+  const { key, secret } = await create(READS);
+  const path = `/v2/keys/${key.id}`;
+  const rotated = (await send('POST', `${path}/rotate`)).json;
+  const overlap = Date.parse(rotated.key.formerSecretUntil) - Date.now();
+  assert.ok(Math.abs(overlap - 24 * HOUR_MS) < 60_000);
+  await eventually(async () => {
+    await meOf(secret!);
+    assert.ok((await send('GET', path)).json.formerSecretLastUsedAt !== undefined);
+  });
+  const ended = await send('PATCH', path, { formerSecretUntil: null });
+  assert.equal(ended.json.formerSecretUntil, undefined);
+  await eventually(async () => assert.equal((await meOf(secret!)).code, 'api_key_invalid'));
+  assert.equal((await meOf(rotated.secret)).id, key.id);
+});
+
+test('by a secret that was replaced, a key gets no new secret, and makes keys that end with it', async (t) => {
+  const { send, create } = await managing(t);
+  const { key, secret } = await create({ name: 'manager', scopes: ['keys:manage', 'orders:read'] });
+  await send('POST', `/v2/keys/${key.id}/rotate`, { overlapSeconds: 600 });
+  const former = bearer(secret!);
+  const refused = await send('POST', `/v2/keys/${key.id}/rotate`, {}, former);
+  assert.equal(refused.json.code, 'exceeds_own_key');
+  const made = await send('POST', '/v2/keys', READS, former);
+  assert.ok(Date.parse(made.json.key.expiresAt) <= Date.now() + 600_000);
+});
+
+testService(
+  'a revoked key ends within a second, with its streams; its webhooks and keys go on',
+  async (t) => {
+    const { send, create, meOf, port } = await managing(t);
+    const { key, secret } = await create({
+      name: 'manager',
+      scopes: ['keys:manage', 'changes:read'],
+    });
+    const child = await send(
+      'POST',
+      '/v2/keys',
+      { name: 'child', scopes: ['changes:read'] },
+      bearer(secret!),
+    );
+    const stream = await openStream(t, { port, secret: secret! });
+    const revoked = await send('POST', `/v2/keys/${key.id}/revoke`);
+    assert.equal(revoked.json.state, 'revoked');
+    assert.deepEqual(await stream.take(1), []);
+    await eventually(async () => assert.equal((await meOf(secret!)).code, 'api_key_revoked'));
+    assert.equal((await meOf(child.json.secret)).id, child.json.key.id);
+    // A repetition changes nothing, and a revoked key stays as it is.
+    const again = await send('POST', `/v2/keys/${key.id}/revoke`);
+    assert.equal(again.json.revokedAt, revoked.json.revokedAt);
+    for (const [method, action, body] of [
+      ['POST', '/rotate', {}],
+      ['PATCH', '', { name: 'x' }],
+    ] as const) {
+      const { status, json } = await send(method, `/v2/keys/${key.id}${action}`, body);
+      assert.deepEqual([status, json.code], [409, 'key_ended']);
+    }
+  },
+);
+
+test('the last key that manages is not revoked, and of two that revoke each other, one remains', async (t) => {
+  const { send, create, own, ownId } = await managing(t);
+  assert.equal((await send('POST', `/v2/keys/${ownId}/revoke`)).json.code, 'last_key_manager');
+  // An invitation that nobody has redeemed manages nothing yet.
+  const invited = await create({ name: 'kim', scopes: [...SCOPES], invitation: true });
+  assert.equal((await send('POST', `/v2/keys/${ownId}/revoke`)).json.code, 'last_key_manager');
+  const redeemed = await send('POST', '/v2/key/redeem', {}, bearer(invited.invitation!));
+  const answers = await Promise.all([
+    send('POST', `/v2/keys/${ownId}/revoke`, {}, bearer(redeemed.json.secret)),
+    send('POST', `/v2/keys/${redeemed.json.key.id}/revoke`, {}, bearer(own)),
+  ]);
+  const codes = answers.map(({ status, json }) => json.code ?? status).toSorted();
+  assert.deepEqual(codes, [200, 'api_key_revoked']);
+});
+
+testService('an invitation is good once, for an hour, and opens nothing else', async (t) => {
+  const { send, create, meOf, url, log } = await managing(t);
+  const { key, invitation, secret } = await create({ ...READS, name: 'Kim', invitation: true });
+  assert.equal(secret, undefined);
+  const ticket = bearer(invitation!);
+  assert.equal((await meOf(invitation!)).name, 'Kim');
+  assert.equal(
+    (await send('GET', '/v2/store/orders', undefined, ticket)).json.code,
+    'scope_missing',
+  );
+  const [one, other] = await Promise.all([
+    send('POST', '/v2/key/redeem', {}, ticket),
+    send('POST', '/v2/key/redeem', {}, ticket),
+  ]);
+  const [won, lost] = one!.status === 200 ? [one!, other!] : [other!, one!];
+  assert.deepEqual([won.json.key.id, lost.json.code], [key.id, 'no_invitation']);
+  assert.equal(
+    (await send('GET', '/v2/store/orders', undefined, bearer(won.json.secret))).status,
+    200,
+  );
+  await eventually(async () => assert.equal((await meOf(invitation!)).code, 'api_key_invalid'));
+  assert.equal((await send('POST', '/v2/key/redeem')).json.code, 'no_invitation');
+  // One that was not redeemed within the hour has expired, and another one takes its place.
+  const late = await create({ ...READS, invitation: true });
+  await queryDatabase(url, `UPDATE api_keys SET ticket_until = ticket_until - ${HOUR_MS}`);
+  const expired = await send('POST', '/v2/key/redeem', {}, bearer(late.invitation!));
+  assert.deepEqual([expired.status, expired.json.code], [401, 'api_key_expired']);
+  const next = (await send('POST', `/v2/keys/${late.key.id}/rotate`, { invitation: true })).json;
+  assert.equal((await send('POST', '/v2/key/redeem', {}, bearer(next.invitation))).status, 200);
+  // Neither tickets nor secrets are logged or stored.
+  for (const each of [invitation!, won.json.secret, late.invitation!]) {
+    assert.ok(!log().includes(each));
+    assert.ok(!JSON.stringify(await queryDatabase(url, AUDIT)).includes(each));
+  }
+});
+
+test('If-Match and If-None-Match of changes of a key hold', async (t) => {
+  const { send, create } = await managing(t);
+  const { key } = await create(READS);
+  const path = `/v2/keys/${key.id}`;
+  const { etag } = (await send('GET', path)).headers;
+  const named = await send('PATCH', path, { name: 'a' }, { 'if-match': String(etag) });
+  assert.equal(named.status, 200);
+  for (const [method, action] of [
+    ['PATCH', ''],
+    ['POST', '/rotate'],
+    ['POST', '/revoke'],
+  ] as const) {
+    const stale = await send(method, path + action, {}, { 'if-match': String(etag) });
+    assert.deepEqual([stale.status, stale.json.code], [412, 'key_changed']);
+    const same = await send(
+      method,
+      path + action,
+      {},
+      { 'if-none-match': String(named.headers.etag) },
+    );
+    assert.deepEqual([same.status, same.json.code], [412, 'precondition_failed']);
+  }
+  const any = await send('POST', '/v2/keys', READS, { 'if-none-match': '*' });
+  assert.equal(any.json.code, 'precondition_failed');
+});
+
+test('one manager changes a hundred keys in an hour, and a hostile one costs the others no more', async (t) => {
+  const { send, create, ownId, store } = await managing(t);
+  const { key } = await create(READS);
+  for (let index = 1; index < 100; index++) {
+    assert.equal((await send('PATCH', `/v2/keys/${key.id}`, { name: `n${index}` })).status, 200);
+  }
+  const refused = await send('POST', `/v2/keys/${key.id}/revoke`);
+  assert.deepEqual([refused.status, refused.json.code], [429, 'key_change_limit_reached']);
+  const seconds = Number(refused.headers['retry-after']);
+  assert.ok(seconds > 3_500 && seconds <= 3_600, String(seconds));
+  const other = newSecret('production');
+  const details = { name: 'other', environment: 'production', now: Date.now() } as const;
+  const manager = newApiKey(other, { ...details, scopes: [...SCOPES] });
+  await store.apply([{ type: 'createKey', key: manager }]);
+  assert.equal((await send('POST', `/v2/keys/${ownId}/revoke`, {}, bearer(other))).status, 200);
+});
