@@ -89,13 +89,14 @@ function valueText(value: unknown, kind: ParameterKind, name: string): string | 
   return values.map((each) => valueText(each, kind.listOf, name)).join();
 }
 
-/** The path of an operation with the id of an order, a pet or a webhook. */
+/** The path of an operation with the id of an order, a pet, a webhook or an API key. */
 export function pathWith(path: string, id: bigint | string | undefined): string {
   const [, name] = /\{(\w+)\}/.exec(path) ?? [];
   if (name === undefined) return path;
-  if (name !== 'webhookId') return path.replace(`{${name}}`, int64Text(id as bigint, 'id'));
-  if (typeof id !== 'string' || id === '') throw new TypeError('id must be the id of a webhook');
-  return path.replace('{webhookId}', encodeURIComponent(id));
+  const what = { webhookId: 'a webhook', keyId: 'an API key' }[name];
+  if (what === undefined) return path.replace(`{${name}}`, int64Text(id as bigint, 'id'));
+  if (typeof id !== 'string' || id === '') throw new TypeError(`id must be the id of ${what}`);
+  return path.replace(`{${name}}`, encodeURIComponent(id));
 }
 
 export function functionOf<F>(value: F | undefined, name: string): F | undefined {

@@ -5,11 +5,17 @@ import type {
   ChangePage,
   ChangeResult,
   Key,
+  KeyChanges,
+  KeyRotation,
+  KeySecret,
+  ManagedKey,
+  NewKey,
   NewOrder,
   OrderCounts,
   OrderHistory,
   OrderPage,
   OrderRecord,
+  OwnKeySecret,
   Store,
   Webhook,
   WebhookSecret,
@@ -78,6 +84,11 @@ export type {
   ErrorCode,
   ErrorRecord,
   Key,
+  KeyChanges,
+  KeyRotation,
+  KeySecret,
+  ManagedKey,
+  NewKey,
   NewOrder,
   NewWebhook,
   Order,
@@ -85,6 +96,7 @@ export type {
   OrderHistory,
   OrderPage,
   OrderRecord,
+  OwnKeySecret,
   Pet,
   ShipDetails,
   Store,
@@ -475,19 +487,72 @@ export class StoreOrders {
     );
   }
 
+  /** Lists all API keys, the oldest first, or those in a state. */
+  async listKeys(
+    { state }: { readonly state?: 'valid' | 'expired' | 'revoked' | undefined } = {},
+    options: CallOptions = {},
+  ): Promise<readonly ManagedKey[]> {
+    const pages = await this.#all('listKeys', { state }, options);
+    return pages.flatMap(({ keys }) => keys);
+  }
+
+  /**
+   * Creates an API key within this client's, and resolves to it and its secret, or its invitation. Repeated safely, like a placement.
+   * @throws InvalidRequestError, ForbiddenError, ConflictError, LimitError, UnknownOutcomeError with the `idempotencyKey`
+   */
+  async createKey(key: NewKey, options: RotationOptions = {}): Promise<KeySecret> {
+    return this.#makeSecret('createKey', options, { body: stringify(key) });
+  }
+
+  /** Reads an API key. @throws NotFoundError */
+  async getKeyById(id: string, options: CallOptions = {}): Promise<ManagedKey> {
+    return this.#ask('getKeyById', options, { id, isMeant: (key) => key.id === id });
+  }
+
+  /**
+   * Changes the given fields of an API key. @param options.ifMatch the ETag that the key must have
+   * @throws NotFoundError, InvalidRequestError, ForbiddenError, ConflictError, OrderChangedError, LimitError, UnknownOutcomeError
+   */
+  async updateKey(
+    id: string,
+    changes: KeyChanges,
+    { ifMatch, ...options }: CallOptions & Pick<Conditions, 'ifMatch'> = {},
+  ): Promise<ManagedKey> {
+    const headers = { 'if-match': strongEtag(ifMatch) };
+    const isMeant = (key: ManagedKey) => key.id === id;
+    return this.#change('updateKey', options, { id, headers, body: stringify(changes), isMeant });
+  }
+
+  /**
+   * Gives an API key another secret, or an invitation to make one. Repeated safely, like a placement.
+   * @throws NotFoundError, ForbiddenError, ConflictError, LimitError, UnknownOutcomeError with the `idempotencyKey`
+   */
+  async rotateKey(
+    id: string,
+    rotation: KeyRotation = {},
+    options: RotationOptions = {},
+  ): Promise<KeySecret> {
+    const isMeant = ({ key }: KeySecret) => key.id === id;
+    return this.#makeSecret('rotateKey', options, { id, body: stringify(rotation), isMeant });
+  }
+
+  /** Revokes an API key. @throws NotFoundError, ForbiddenError, ConflictError, LimitError, UnknownOutcomeError */
+  async revokeKey(id: string, options: CallOptions = {}): Promise<ManagedKey> {
+    return this.#change('revokeKey', options, { id, isMeant: (key) => key.id === id });
+  }
+
+  /**
+   * Makes the secret of an API key, once, with the ticket of its invitation as this client's `apiKey`.
+   * @throws AuthenticationError, ConflictError; UnknownOutcomeError: the secret is lost, ask for another invitation
+   */
+  async redeemInvitation(options: CallOptions = {}): Promise<OwnKeySecret> {
+    return this.#change('redeemInvitation', options, {});
+  }
+
   /** Lists all webhooks, the oldest first. */
   async listWebhooks(options: CallOptions = {}): Promise<readonly Webhook[]> {
-    const all: Webhook[] = [];
-    let cursor: string | undefined;
-    do {
-      const query = { limit: LARGEST_PAGE, cursor };
-      const page = (await this.#call(options, (call) =>
-        readPage(call, 'listWebhooks', { query }),
-      ))!;
-      all.push(...page.webhooks);
-      cursor = page.next;
-    } while (cursor !== undefined);
-    return all;
+    const pages = await this.#all('listWebhooks', {}, options);
+    return pages.flatMap(({ webhooks }) => webhooks);
   }
 
   /** Reads a webhook. @throws NotFoundError */
@@ -532,9 +597,7 @@ export class StoreOrders {
    * @throws NotFoundError, ForbiddenError, UnknownOutcomeError with the `idempotencyKey`
    */
   async rotateWebhookSecret(id: string, options: RotationOptions = {}): Promise<WebhookSecret> {
-    const idempotencyKey = idempotencyKeyOf(options.idempotencyKey);
-    const headers = { 'idempotency-key': idempotencyKey };
-    return this.#change('rotateWebhookSecret', options, { id, headers }, { idempotencyKey });
+    return this.#makeSecret('rotateWebhookSecret', options, { id });
   }
 
   /** Sends a delivery without changes to the endpoint of a webhook, and waits for its answer. Not retried. @throws NotFoundError */
@@ -566,6 +629,34 @@ export class StoreOrders {
   ): Promise<RecordOf<Name>> {
     const request = requestOf(operation, given);
     return this.#call(options, (call) => send(call, request, (reply) => reply.record()));
+  }
+
+  /** Reads all pages of a list. */
+  async #all<Name extends 'listKeys' | 'listWebhooks'>(
+    operation: Name,
+    filter: object,
+    options: CallOptions,
+  ): Promise<RecordOf<Name>[]> {
+    const pages: RecordOf<Name>[] = [];
+    let cursor: string | undefined;
+    do {
+      const query = { ...filter, limit: LARGEST_PAGE, cursor };
+      const page = (await this.#call(options, (call) => readPage(call, operation, { query })))!;
+      pages.push(page);
+      cursor = (page as { readonly next?: string }).next;
+    } while (cursor !== undefined);
+    return pages;
+  }
+
+  /** Makes a call whose repetitions return the same secret. */
+  #makeSecret<Name extends 'createKey' | 'rotateKey' | 'rotateWebhookSecret'>(
+    operation: Name,
+    options: RotationOptions,
+    given: Given<RecordOf<Name>>,
+  ): Promise<RecordOf<Name>> {
+    const idempotencyKey = idempotencyKeyOf(options.idempotencyKey);
+    const headers = { 'idempotency-key': idempotencyKey };
+    return this.#change(operation, options, { ...given, headers }, { idempotencyKey });
   }
 
   /** Makes a call that changes something, and resolves to the record in its response. */

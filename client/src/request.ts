@@ -17,7 +17,7 @@ import { isErrorRecord, RECORDS, type RecordOf } from './shapes.ts';
 
 /** What a call adds to the request of its operation. */
 export interface Given<Found> {
-  /** Of the order, the pet or the webhook in the path. */
+  /** Of the order, the pet, the webhook or the API key in the path. */
   readonly id?: bigint | string;
   readonly query?: object;
   readonly headers?: Readonly<Record<string, string | undefined>>;

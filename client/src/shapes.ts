@@ -9,10 +9,14 @@ import type {
   ErrorRecord,
   FoundOrders,
   Key,
+  KeyList,
+  KeySecret,
+  ManagedKey,
   OrderCounts,
   OrderHistory,
   OrderPage,
   OrderRecord,
+  OwnKeySecret,
   Pet,
   Store,
   Webhook,
@@ -98,6 +102,15 @@ const hasTotals = isRecord<Activity['byKey'][number]>({
   ...{ placed: 'bigint', cancelled: 'bigint', shipped: 'bigint' },
 });
 
+const isKey = isRecord<Key>({ id: 'string', name: 'string', scopes: Array.isArray });
+const isManagedKey = isRecord<ManagedKey>({
+  ...{ id: 'string', name: 'string', state: 'string', scopes: Array.isArray },
+  ...{ createdAt: 'string', webhooks: 'bigint' },
+});
+const isKeySecret = isRecord<KeySecret>({
+  ...{ key: isManagedKey, secret: isOptionalText, invitation: isOptionalText },
+});
+
 /** The record in a successful response of each operation that has one. */
 export const RECORDS: Readonly<Partial<Record<OperationName, Check>>> = {
   getStore: isRecord<Store>({
@@ -138,7 +151,14 @@ export const RECORDS: Readonly<Partial<Record<OperationName, Check>>> = {
   updateWebhook: isWebhook,
   rotateWebhookSecret: isWebhookSecret,
   testWebhook: isRecord<WebhookTest>({ accepted: 'boolean', durationMs: 'bigint' }),
-  getKey: isRecord<Key>({ id: 'string', name: 'string', scopes: Array.isArray }),
+  getKey: isKey,
+  listKeys: isRecord<KeyList>({ keys: arrayOf(isManagedKey), next: isOptionalText }),
+  createKey: isKeySecret,
+  getKeyById: isManagedKey,
+  updateKey: isManagedKey,
+  rotateKey: isKeySecret,
+  revokeKey: isManagedKey,
+  redeemInvitation: isRecord<OwnKeySecret>({ key: isKey, secret: 'string' }),
   'v1.getPet': isRecord<Pet>({ id: 'bigint' }),
 };
 
