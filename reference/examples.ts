@@ -31,6 +31,13 @@ const CLIENT_CALLS: Readonly<Record<string, Readonly<Record<string, string>>>> =
     rotateWebhookSecret: 'store.rotateWebhookSecret(webhookId)',
     testWebhook: 'store.testWebhook(webhookId)',
     getKey: 'store.getKey()',
+    listKeys: 'store.listKeys()',
+    createKey: "store.createKey({ name: 'web shop', scopes: ['orders:read', 'orders:place'] })",
+    getKeyById: 'store.getKeyById(keyId)',
+    updateKey: "store.updateKey(keyId, { expiresAt: '2027-11-23T08:00:00Z' })",
+    rotateKey: 'store.rotateKey(keyId)',
+    revokeKey: 'store.revokeKey(keyId)',
+    redeemInvitation: 'store.redeemInvitation()',
     getActivity: 'store.getActivity([new Date(now - 86_400_000), new Date(now)])',
   },
 };
@@ -45,6 +52,7 @@ const DECLARATIONS: Readonly<Record<string, string>> = {
   petId: 'const petId = 412n;',
   url: "const url = 'https://shop.example/hooks/orders';",
   webhookId: 'const webhookId = process.env.webhookId;',
+  keyId: 'const keyId = process.env.keyId;',
   after: "const after = 'start';",
   now: 'const now = Date.now();',
 };

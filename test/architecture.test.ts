@@ -178,7 +178,7 @@ const CEILINGS: Readonly<Record<string, readonly [lines: number, names: number]>
   'src/concurrency': [153, 5],
   'src/version': [28, 2],
   'src/domain': [1711, 139],
-  'src/store': [11794, 435],
+  'src/store': [11795, 435],
   'src/records': [287, 19],
   'src/telemetry': [920, 22],
   'src/http': [3009, 134],
@@ -190,8 +190,8 @@ const CEILINGS: Readonly<Record<string, readonly [lines: number, names: number]>
   'src/main': [36, 0],
   protocol: [434, 42],
   console: [6481, 187],
-  reference: [951, 29],
-  client: [3343, 116],
+  reference: [959, 29],
+  client: [3455, 116],
 };
 
 const WRITTEN = [...SOURCES, ...CLIENT].filter((path) => !path.includes('/generated/'));

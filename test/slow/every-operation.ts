@@ -9,10 +9,12 @@ import { temporaryFolder } from '../temporary.ts';
 
 const JSON_BODY = { 'content-type': 'application/json' };
 const WEBHOOKS = '/v2/webhooks';
+const KEYS = '/v2/keys';
 
 /**
  * A request of each operation, in this order, on a store that has the pending orders 1 to 6 and the pet 1: v1/listOrders. ID is the
- * webhook that was created.
+
+ * webhook, or API key, that was created; an invitation is redeemed with its ticket.
  */
 const REQUESTS: Readonly<Record<string, Request>> = {
   'v1/listOrders': { method: 'GET', path: '/v1/store/orders', status: 200 },
@@ -71,6 +73,21 @@ const REQUESTS: Readonly<Record<string, Request>> = {
   },
   'v2/rotateWebhookSecret': { method: 'POST', path: `${WEBHOOKS}/ID/rotate-secret`, status: 200 },
   'v2/testWebhook': { method: 'POST', path: `${WEBHOOKS}/ID/test`, status: 200 },
+  'v2/listKeys': { method: 'GET', path: KEYS, status: 200 },
+  'v2/createKey': {
+    ...{ method: 'POST', path: KEYS, status: 201 },
+    headers: JSON_BODY,
+    body: '{"name":"rehearsal","scopes":["orders:read"],"invitation":true}',
+  },
+  'v2/redeemInvitation': { method: 'POST', path: '/v2/key/redeem', status: 200 },
+  'v2/getKeyById': { method: 'GET', path: `${KEYS}/ID`, status: 200 },
+  'v2/updateKey': {
+    ...{ method: 'PATCH', path: `${KEYS}/ID`, status: 200 },
+    headers: JSON_BODY,
+    body: '{"name":"renamed"}',
+  },
+  'v2/rotateKey': { method: 'POST', path: `${KEYS}/ID/rotate`, status: 200 },
+  'v2/revokeKey': { method: 'POST', path: `${KEYS}/ID/revoke`, status: 200 },
   'v2/deleteWebhook': { method: 'DELETE', path: `${WEBHOOKS}/ID`, status: 204 },
 };
 
@@ -107,11 +124,19 @@ function operations(): string[] {
 /** Carries out every operation of the contracts; an operation without a request in REQUESTS fails. */
 export async function carryOutEveryOperation({ call }: Running): Promise<void> {
   assert.deepEqual(Object.keys(REQUESTS).sort(), operations().sort());
-  let webhook = '';
+  const made = { webhook: '', key: '', ticket: '' };
   for (const [operation, { method, path, headers, body, status }] of Object.entries(REQUESTS)) {
-    const answer = await call(method, path.replace('ID', webhook), headers, body);
+    const id = path.startsWith(KEYS) ? made.key : made.webhook;
+    const ticket = operation === 'v2/redeemInvitation' && {
+      authorization: `Bearer ${made.ticket}`,
+    };
+    const answer = await call(method, path.replace('ID', id), { ...headers, ...ticket }, body);
     assert.equal(answer.status, status, `${operation}: ${answer.body}`);
-    if (operation === 'v2/createWebhook') webhook = JSON.parse(answer.body).webhook.id;
+    if (operation === 'v2/createWebhook') made.webhook = JSON.parse(answer.body).webhook.id;
+    if (operation === 'v2/createKey') {
+      const { key, invitation } = JSON.parse(answer.body);
+      Object.assign(made, { key: key.id, ticket: invitation });
+    }
   }
 }
 
