@@ -180,7 +180,8 @@ const COLUMNS = {
   ID: ({ id }: KeyRecord) => id,
   NAME: ({ name }: KeyRecord) => name,
   ENVIRONMENT: ({ environment }: KeyRecord) => environment,
-  STATUS: ({ status }: KeyRecord) => status,
+  STATUS: ({ status, invitedUntil }: KeyRecord) =>
+    invitedUntil === undefined ? status : `${status}, invited until ${invitedUntil}`,
   CREATED: ({ createdAt }: KeyRecord) => createdAt,
   EXPIRES: ({ expiresAt }: KeyRecord) => expiresAt ?? 'never',
   'LAST USED': ({ lastUsedAt }: KeyRecord) => lastUsedAt ?? 'never',

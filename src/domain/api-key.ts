@@ -73,6 +73,37 @@ export function keyBySecret(key: ApiKey, digest: Uint8Array): ApiKey | undefined
   return { ...key, digest, expiresAt: Math.min(expiresAt, ticket!.until), by: 'ticket' };
 }
 
+/** Returns the digest of a key that has only the ticket of an invitation: of no secret, since it is not of a text in their form. */
+export function digestWithoutSecret(ticket: Ticket): Uint8Array {
+  return hash('sha256', ticket.digest, 'buffer');
+}
+
+/** Whether a key has a secret; one that was created by an invitation has none until that is redeemed. */
+export function hasSecret({ digest, ticket }: ApiKey): boolean {
+  return ticket === undefined || !timingSafeEqual(digest, digestWithoutSecret(ticket));
+}
+
+/** Returns a key with another secret; the one before ends at `formerUntil`, or at once without it, and an invitation at once. */
+export function rotated(key: ApiKey, digest: Uint8Array, formerUntil: number | undefined): ApiKey {
+  const former =
+    formerUntil !== undefined && hasSecret(key)
+      ? { digest: key.digest, until: formerUntil }
+      : undefined;
+  return { ...key, digest, former, ticket: undefined };
+}
+
+/** Returns a key that was revoked at `now`, with its invitation. */
+export function revoked(key: ApiKey, now: number): ApiKey {
+  return { ...key, revokedAt: now, ticket: undefined };
+}
+
+/** Returns a key with an invitation; its secret stays valid until that is redeemed. */
+export function invited(key: ApiKey, ticket: Ticket): ApiKey {
+  return hasSecret(key)
+    ? { ...key, ticket }
+    : { ...key, ticket, digest: digestWithoutSecret(ticket) };
+}
+
 /** Returns whether a request with this key has the scope `scope`; one with a ticket has none. */
 export function isAllowed({ scopes, by }: ApiKey, scope: Scope): boolean {
   return by !== 'ticket' && (scopes ?? IMPLIED_SCOPES).includes(scope);

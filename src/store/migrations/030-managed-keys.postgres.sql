@@ -3,4 +3,3 @@ ALTER TABLE api_keys ADD COLUMN created_by text;
 ALTER TABLE api_keys ADD COLUMN former_used_at bigint;
 ALTER TABLE api_keys ADD COLUMN ticket_digest bytea;
 ALTER TABLE api_keys ADD COLUMN ticket_until bigint;
-CREATE UNIQUE INDEX api_keys_by_ticket ON api_keys (ticket_digest) WHERE ticket_digest IS NOT NULL;

@@ -3,4 +3,3 @@ ALTER TABLE api_keys ADD COLUMN created_by TEXT;
 ALTER TABLE api_keys ADD COLUMN former_used_at INTEGER;
 ALTER TABLE api_keys ADD COLUMN ticket_digest BLOB;
 ALTER TABLE api_keys ADD COLUMN ticket_until INTEGER;
-CREATE UNIQUE INDEX api_keys_by_ticket ON api_keys (ticket_digest) WHERE ticket_digest IS NOT NULL;

@@ -1,4 +1,3 @@
-import { timingSafeEqual } from 'node:crypto';
 import {
   type ApiKey,
   type Environment,
@@ -6,6 +5,8 @@ import {
   keyBySecret,
   keyStatus,
   parseScopes,
+  revoked,
+  rotated,
   scopesText,
 } from '../../domain/api-key.ts';
 import {
@@ -123,6 +124,21 @@ async function replaceKey(session: Session, key: ApiKey): Promise<void> {
   if (stored === undefined || keyTag(stored) !== keyTag(key)) throw new StoreNotUsable(UNDONE);
 }
 
+/** Changes a key for an operator. @param change returns the key itself if there is nothing to change */
+async function changeKey<Outcome extends string>(
+  session: Session,
+  id: string,
+  outcome: Outcome,
+  change: (key: ApiKey) => ApiKey,
+): Promise<Outcome | 'unchanged' | 'key_not_found'> {
+  const key = await findKey(session, id);
+  if (key === undefined) return 'key_not_found';
+  const after = key.revokedAt === undefined ? change(key) : key;
+  if (after === key) return 'unchanged';
+  await replaceKey(session, after);
+  return outcome;
+}
+
 const manageKey: Commands['manageKey'] = async (session, command) => {
   const { act, name, at, ifTag } = command;
   const known = await findKey(session, command.manager.id);
@@ -169,45 +185,23 @@ export const keyCommands = {
     return createKey(session, { type: 'createKey', key });
   },
 
-  async revokeKey(session, { id }) {
-    const [key] = await session.query(SQL.revokedAt, [id]);
-    if (key === undefined) return 'key_not_found';
-    if (key[0] !== null) return 'unchanged';
-    await session.write(SQL.revoke, [Date.now(), id]);
-    const [[revokedAt] = []] = await session.query(SQL.revokedAt, [id]);
-    if (revokedAt == null) throw new StoreNotUsable(UNDONE);
-    return 'revoked';
-  },
+  revokeKey: (session, { id }) =>
+    changeKey(session, id, 'revoked', (key) => revoked(key, Date.now())),
 
-  async rotateKey(session, { id, digest, formerUntil }) {
-    const [key] = await session.query(SQL.revokedAt, [id]);
-    if (key === undefined) return 'key_not_found';
-    if (key[0] !== null) return 'unchanged';
-    if (formerUntil === undefined) await session.write(SQL.replaceSecret, [digest, id]);
-    else await session.write(SQL.rotate, [digest, id, formerUntil]);
-    const [[stored] = []] = await session.query(SQL.digest, [id]);
-    if (!(stored instanceof Uint8Array) || !timingSafeEqual(stored, digest)) {
-      throw new StoreNotUsable(UNDONE);
-    }
-    return 'rotated';
-  },
+  rotateKey: (session, { id, digest, formerUntil }) =>
+    changeKey(session, id, 'rotated', (key) => rotated(key, digest, formerUntil)),
 
-  async endOverlap(session, { id }) {
-    const [key] = await session.query(SQL.formerUntil, [id]);
-    if (key === undefined) return 'key_not_found';
-    if (key[0] === null) return 'unchanged';
-    await session.write(SQL.endOverlap, [id]);
-    const [[until] = []] = await session.query(SQL.formerUntil, [id]);
-    if (until !== null) throw new StoreNotUsable(UNDONE);
-    return 'ended';
-  },
+  endOverlap: (session, { id }) =>
+    changeKey(session, id, 'ended', (key) =>
+      key.former === undefined ? key : { ...key, former: undefined },
+    ),
 
   async redeemInvitation(session, { id, ticket, digest, at, action }) {
     const key = await findKey(session, id);
     const known = key && keyBySecret(key, ticket);
     if (known?.by !== 'ticket' || keyStatus(known, at) !== 'valid') return 'no_invitation';
     const keysBefore = await digestOfKeys(session);
-    await replaceKey(session, { ...key!, digest, former: undefined, ticket: undefined });
+    await replaceKey(session, rotated(key!, digest, undefined));
     await recordAction(session, action, keysBefore);
     return 'redeemed';
   },
@@ -240,16 +234,6 @@ const SQL = {
     VALUES ($1, ${PARAMETERS.join(', ')}, $14, $15, $16)`,
   replace: `UPDATE api_keys SET (${SETTINGS}) = (${PARAMETERS.join(', ')}) WHERE id = $1`,
   anyKey: 'SELECT 1 FROM api_keys WHERE environment = $1 LIMIT 1',
-  revokedAt: 'SELECT revoked_at FROM api_keys WHERE id = $1',
-  digest: 'SELECT digest FROM api_keys WHERE id = $1',
-  formerUntil: 'SELECT former_until FROM api_keys WHERE id = $1',
-  endOverlap: 'UPDATE api_keys SET former_digest = NULL, former_until = NULL WHERE id = $1',
-  revoke: 'UPDATE api_keys SET revoked_at = $1 WHERE id = $2',
-  // The digest on the right is the one before.
-  rotate:
-    'UPDATE api_keys SET former_digest = digest, former_until = $3, digest = $1 WHERE id = $2',
-  replaceSecret:
-    'UPDATE api_keys SET former_digest = NULL, former_until = NULL, digest = $1 WHERE id = $2',
   recordUse: `UPDATE api_keys SET last_used_at = $1,
       former_used_at = CASE WHEN CAST(used.value ->> 1 AS bigint) = 1 THEN $1 ELSE former_used_at END
     FROM json_array_elements($2::json) AS used

@@ -372,3 +372,49 @@ test('one manager changes a hundred keys in an hour, and a hostile one costs the
   await store.apply([{ type: 'createKey', key: manager }]);
   assert.equal((await send('POST', `/v2/keys/${ownId}/revoke`, {}, bearer(other))).status, 200);
 });
+
+testService(
+  'an operator who gives a key another secret ends its invitation, and the use of the secret before',
+  async (t) => {
+    const { send, create, meOf, store } = await managing(t);
+    const { key, secret } = await create(READS);
+    const path = `/v2/keys/${key.id}`;
+    const { invitation } = (await send('POST', `${path}/rotate`, { invitation: true })).json;
+    assert.equal((await meOf(secret!)).id, key.id);
+    const digest = secretDigest(newSecret('production'));
+    const rotation = { type: 'rotateKey', id: key.id, digest } as const;
+    await store.apply([{ ...rotation, formerUntil: Date.now() + HOUR_MS }]);
+    await eventually(async () => assert.equal((await meOf(invitation)).code, 'api_key_invalid'));
+    await eventually(async () => {
+      await meOf(secret!);
+      assert.ok((await send('GET', path)).json.formerSecretLastUsedAt !== undefined);
+    });
+    const next = secretDigest(newSecret('production'));
+    await store.apply([{ ...rotation, digest: next, formerUntil: Date.now() + HOUR_MS }]);
+    const { json } = await send('GET', path);
+    assert.equal(json.formerSecretLastUsedAt, undefined);
+    assert.ok(json.formerSecretUntil !== undefined);
+  },
+);
+
+test('a manager with an open invitation is a manager by its secret, and one without a secret is none', async (t) => {
+  const { send, create, own, ownId, newKey, url } = await managing(t);
+  assert.equal((await send('POST', `/v2/keys/${ownId}/rotate`, { invitation: true })).status, 200);
+  assert.equal((await send('POST', `/v2/keys/${ownId}/revoke`)).json.code, 'last_key_manager');
+  const invited = await create({ name: 'b', scopes: [...SCOPES], invitation: true });
+  assert.equal((await send('POST', `/v2/keys/${ownId}/revoke`)).json.code, 'last_key_manager');
+  await send('POST', `/v2/keys/${invited.key.id}/rotate`, { invitation: true });
+  assert.equal((await send('POST', `/v2/keys/${ownId}/revoke`)).json.code, 'last_key_manager');
+  // With an invitation that has ended unredeemed, the other one still manages by its secret.
+  const other = await newKey({ scopes: SCOPES });
+  const { id } = (await send('GET', '/v2/key', undefined, bearer(other))).json;
+  await send('POST', `/v2/keys/${id}/rotate`, { invitation: true });
+  await queryDatabase(url, `UPDATE api_keys SET ticket_until = ticket_until - ${2 * HOUR_MS}`);
+  const narrower = await send(
+    'PATCH',
+    `/v2/keys/${ownId}`,
+    { scopes: ['orders:read'] },
+    bearer(own),
+  );
+  assert.equal(narrower.status, 200, narrower.body);
+});

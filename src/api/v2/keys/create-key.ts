@@ -1,4 +1,4 @@
-import { newApiKey, newSecret, SCOPES } from '../../../domain/api-key.ts';
+import { digestWithoutSecret, newApiKey, SCOPES } from '../../../domain/api-key.ts';
 import { TICKET_MS } from '../../../domain/key-management.ts';
 import { refuse } from '../../../http/request/reply.ts';
 import { operation } from '../../operation.ts';
@@ -13,15 +13,16 @@ export const createKey = operation('createKey', async (call, { store, basePath }
   const now = Date.now();
   const made = secretOfRequest(call, ['createKey', body]);
   const { name, scopes, invitation, expiresAt } = body;
-  const key = newApiKey(invitation ? newSecret(own.environment) : made.secret, {
+  const key = newApiKey(made.secret, {
     ...{ name: checkedName(name), environment: own.environment, now, createdBy: own.id },
     scopes: SCOPES.filter((scope) => scopes.includes(scope)),
     cancelsPerHour: limitOf(body.cancelsPerHour) ?? own.cancelsPerHour,
     placesPerHour: limitOf(body.placesPerHour) ?? own.placesPerHour,
     expiresAt: expiresAt === undefined ? own.expiresAt : futureTime(expiresAt, now),
-    ticket: invitation ? { digest: made.digest, until: now + TICKET_MS } : undefined,
   });
-  const act = { type: 'create', key } as const;
+  const ticket = { digest: made.digest, until: now + TICKET_MS };
+  const withTicket = { ...key, ticket, digest: digestWithoutSecret(ticket) };
+  const act = { type: 'create', key: invitation ? withTicket : key } as const;
   const what = `${named(key)}${invitation ? ', by invitation' : ''}`;
   const outcome = await actOnKey(call, store, 'keys create', { act, name: made.name, what });
   const location = ['location', `${basePath}/keys/${outcome.key.id}`];

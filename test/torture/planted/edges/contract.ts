@@ -199,8 +199,8 @@ export const CONTRACT_FAULTS: readonly SmallFault[] = [
     name: 'ticket-good-twice',
     breaks: 'An invitation is redeemed once.',
     file: 'src/store/tables/keys.ts',
-    text: '{ ...key!, digest, former: undefined, ticket: undefined }',
-    fault: '{ ...key!, digest, former: undefined }',
+    text: 'rotated(key!, digest, undefined)',
+    fault: '{ ...key!, digest }',
     tests: ['v2/key-management'],
   },
   {
