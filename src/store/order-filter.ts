@@ -1,5 +1,6 @@
 // What orders can be filtered and sorted by: a new filter is a field of OrderFilter, a line of CONDITIONS and, in each engine, a column.
 
+import { caseless } from '../domain/caseless.ts';
 import type { OrderStatus } from '../domain/order.ts';
 
 /** Conditions that all must hold; absent ones hold for every order. */
@@ -9,6 +10,8 @@ export interface OrderFilter {
   readonly reference?: string | undefined;
   /** The characters that the reference begins with. */
   readonly referencePrefix?: string | undefined;
+  /** A part of the reference, in any case: see `containsPart`. Pages are sorted by id then. */
+  readonly referenceContains?: string | undefined;
   /** Milliseconds since the epoch, inclusive. */
   readonly shipDateFrom?: number | undefined;
   /** Milliseconds since the epoch, exclusive. */
@@ -36,8 +39,8 @@ export type Field = 'status' | 'petId' | Exclude<Sort, 'id'>;
 /** A comparison of a field of an order with a value. */
 export interface Comparison {
   readonly field: Field;
-  /** IN has a list of values. */
-  readonly sign: 'IN' | '=' | '>=' | '<';
+  /** IN has a list of values. CONTAINS, which no index has, is `containsPart`. */
+  readonly sign: 'IN' | '=' | '>=' | '<' | 'CONTAINS';
   readonly value: bigint | string | readonly string[];
 }
 
@@ -54,6 +57,7 @@ const CONDITIONS: Readonly<Record<keyof Conditions, Omit<Comparison, 'value'>>> 
   statuses: { field: 'status', sign: 'IN' },
   petId: { field: 'petId', sign: '=' },
   reference: { field: 'reference', sign: '=' },
+  referenceContains: { field: 'reference', sign: 'CONTAINS' },
   shipDateFrom: { field: 'shipDate', sign: '>=' },
   shipDateBefore: { field: 'shipDate', sign: '<' },
   placedFrom: { field: 'placedAt', sign: '>=' },
@@ -68,9 +72,14 @@ const CONDITIONS: Readonly<Record<keyof Conditions, Omit<Comparison, 'value'>>> 
 export const COMPARABLE = Object.values(CONDITIONS);
 
 /** Returns the comparisons that all must hold. */
-export function comparisonsOf({ referencePrefix, ...filter }: OrderFilter): Comparison[] {
+export function comparisonsOf({
+  referencePrefix,
+  referenceContains,
+  ...filter
+}: OrderFilter): Comparison[] {
   const range = referencePrefix === undefined ? {} : prefixRange(referencePrefix);
-  const conditions: Conditions = { ...filter, ...range };
+  const part = referenceContains && caseless(referenceContains);
+  const conditions: Conditions = { ...filter, ...range, referenceContains: part };
   return Object.entries(CONDITIONS).flatMap(([name, condition]) => {
     const value = conditions[name as keyof Conditions];
     if (value === undefined) return [];
@@ -80,7 +89,7 @@ export function comparisonsOf({ referencePrefix, ...filter }: OrderFilter): Comp
 
 /** Whether the index of a sort order selects by a comparison. */
 export function isInRange({ field, sign }: Omit<Comparison, 'value'>, sort: Sort): boolean {
-  return sort === 'id' ? sign === '=' : field === sort && sign !== '=';
+  return sort === 'id' ? sign === '=' : field === sort && (sign === '>=' || sign === '<');
 }
 
 /**
@@ -103,12 +112,13 @@ export function dividedFilter(
 }
 
 /**
- * Returns the sort order whose index reads the fewest rows for a filter, by a rule of thumb; undefined if the filter has no condition except on
- * the status, which the counters answer.
+ * Returns the sort order whose index reads the fewest rows for a filter, by a rule of thumb: that of the ids if no index has a part of a reference.
+ * Undefined if the filter has no condition except on the status, which the counters answer.
  */
 export function narrowestSort(filter: OrderFilter): Sort | undefined {
   const narrowFirst: readonly Sort[] = ['id', 'reference', 'shipDate', 'updatedAt', 'placedAt'];
-  return narrowFirst.find((sort) => dividedFilter(filter, sort).range.length > 0);
+  const all = filter.referenceContains === undefined ? undefined : 'id';
+  return narrowFirst.find((sort) => dividedFilter(filter, sort).range.length > 0) ?? all;
 }
 
 /** Returns the range of the references that begin with a prefix, sorted by code points, which is how UTF-8 sorts them. */

@@ -54,6 +54,9 @@ const filter: fc.Arbitrary<OrderFilter> = fc.record({
     nil: undefined,
     freq: 1,
   }),
+  referenceContains: fc.option(fc.constantFrom('AB', 'b ', 'B\u{10000}', '\u{10ffff}C'), {
+    nil: undefined,
+  }),
 });
 
 /** Bounds of a time of the orders, as parts of the time that the test has taken until then. */
@@ -68,6 +71,7 @@ function matches(
     statuses,
     petId: pet,
     referencePrefix,
+    referenceContains,
     shipDateFrom,
     shipDateBefore,
     placedFrom = 0,
@@ -79,6 +83,8 @@ function matches(
   if (placedAt < placedFrom || placedAt >= placedBefore) return false;
   if (updatedAt < updatedFrom || updatedAt >= updatedBefore) return false;
   if (referencePrefix !== undefined && !reference?.startsWith(referencePrefix)) return false;
+  const part = referenceContains?.toUpperCase();
+  if (part !== undefined && !reference?.toUpperCase().includes(part)) return false;
   if (statuses !== undefined && !statuses.includes(status)) return false;
   if (pet !== undefined && petId !== pet) return false;
   if (shipDateFrom !== undefined && !(shipDate !== undefined && shipDate >= shipDateFrom)) {
@@ -181,7 +187,7 @@ for (const { name, newDatabase } of ENGINES) {
       {
         limit,
         isDescending,
-        sort,
+        sort: chosenSort,
         placed,
         updated,
         ...rest
@@ -197,6 +203,7 @@ for (const { name, newDatabase } of ENGINES) {
       const now = Date.now();
       const partOf = (part: number | undefined) =>
         part === undefined ? undefined : begun + Math.round(((now - begun) * part) / 10);
+      const sort = rest.chosen.referenceContains === undefined ? chosenSort : 'id';
       const { referencePrefix = sort === 'reference' ? 'ab' : undefined } = rest.chosen;
       const chosen = {
         ...{ ...rest.chosen, referencePrefix },

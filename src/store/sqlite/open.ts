@@ -128,7 +128,7 @@ function storeOf(
     changedOrders: (since, visit) => guarded(() => changedOrders(since, visit)),
     orders: (ids, options) => guarded(() => pages.orders(ids, options)),
     idsOf: (references) => guarded(() => idsOf(session, references)),
-    page: (query) => guarded(() => pages.page(query)),
+    page: (query) => guarded(() => pages.page(openSession, query)),
     count: (filter) => guarded(() => pages.count(openSession, filter)),
     feed: (after, limit) => guarded(() => turns.run(() => readFeed(session, after, limit))),
     positionBefore: (time) => guarded(() => readPositionBefore(session, time)),

@@ -48,15 +48,21 @@ export class Pages {
     return rows.filter(([id]) => id !== null).map(recordFromRow);
   }
 
-  /** See Store.page. If the store changes between two parts of a page, the page ends after the first parts. */
-  async page(query: PageQuery): Promise<OrderPage> {
+  /** See Store.page. A part of references is compared in many turns, so those have a connection of their own, with one snapshot. */
+  async page(openSession: () => Session, query: PageQuery): Promise<OrderPage> {
+    if (query.filter.referenceContains === undefined) return this.#page(this.#session, query);
+    return ofSnapshot(openSession, (session) => this.#page(session, query));
+  }
+
+  /** If the store changes between two parts of a page, the page ends after the first parts. */
+  async #page(session: Session, query: PageQuery): Promise<OrderPage> {
     const walk = walkOf(query);
     const orders: OrderRecord[] = [];
     let { after } = query;
     let position: OrderPage['position'] | undefined;
     for (let looked = 0; looked < MAX_ROWS_READ; looked += walk.rowsPerTurn) {
       const part = await this.#turns.run(() =>
-        readPart(this.#session, walk, { ...query, after, limit: query.limit - orders.length }),
+        readPart(session, walk, { ...query, after, limit: query.limit - orders.length }),
       );
       position ??= part.position;
       if (!isSamePosition(part.position, position)) break;
@@ -76,9 +82,7 @@ export class Pages {
       const position = { revision, head: head! };
       return { orders: countsOf(filter, orders), isExact: true, position };
     }
-    const session = openSession();
-    try {
-      session.run('BEGIN');
+    return ofSnapshot(openSession, async (session) => {
       const position = await this.#turns.run(() => readPosition(session));
       const walk = walkOf({ filter, sort, isDescending: true });
       const orders = { pending: 0n, shipped: 0n, cancelled: 0n };
@@ -90,9 +94,21 @@ export class Pages {
       } while (after !== undefined && looked < MAX_ROWS_READ);
       const isExact = after === undefined || placeAfter(session, walk, after, 1) === undefined;
       return { orders, isExact, position };
-    } finally {
-      session.close();
-    }
+    });
+  }
+}
+
+/** Reads one snapshot in several turns, on a connection of its own. */
+async function ofSnapshot<T>(
+  openSession: () => Session,
+  use: (session: Session) => Promise<T>,
+): Promise<T> {
+  const session = openSession();
+  try {
+    session.run('BEGIN');
+    return await use(session);
+  } finally {
+    session.close();
   }
 }
 

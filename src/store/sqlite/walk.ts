@@ -3,12 +3,13 @@ import { type Comparison, dividedFilter, type Field, type Sort } from '../order-
 import { hasUndatedLast, type PagePlace, type PageQuery, type SortKey, UNDATED } from '../pages.ts';
 import { IS_LAST_EVENT } from '../tables/orders.ts';
 import type { Value } from '../tables/session.ts';
+import { CONTAINS_PART } from './database/connection.ts';
 import type { Session } from './database/session.ts';
 
 /** Rows of `orders` alone that are read in one turn of the event loop, which takes about a millisecond. */
 const ROWS_PER_TURN = 10_000;
-/** The same for rows that need others: of an index, or the event that placed the order. */
-const JOINED_PER_TURN = 500;
+/** The same for rows that need others, of an index or of an event, and for references whose parts are compared. */
+const SLOW_PER_TURN = 500;
 
 /** When an order was placed. An order that is not pending has an event before its last one. */
 export const PLACED_BEFORE_LAST = `iif(status = 'pending', NULL, (SELECT earlier.at FROM order_events AS latest
@@ -81,7 +82,9 @@ const COLUMNS: Readonly<Record<Field, string>> = {
 
 export function walkOf({ filter, sort = 'id', isDescending }: Omit<PageQuery, 'limit'>): Walk {
   const { range, rest, isSelective } = dividedFilter(filter, sort);
-  const isJoined = rest.some(({ field }) => field === 'placedAt' || field === 'updatedAt');
+  const isSlow = rest.some(
+    ({ field, sign }) => field === 'placedAt' || field === 'updatedAt' || sign === 'CONTAINS',
+  );
   const boundOf = (sign: string) => range.find((each) => each.sign === sign)?.value as Key;
   const [from, before] = [boundOf('>='), boundOf('<')];
   const isDated = sort === 'shipDate' && from !== undefined;
@@ -94,7 +97,7 @@ export function walkOf({ filter, sort = 'id', isDescending }: Omit<PageQuery, 'l
       : [{ from, before: before ?? (isDated ? UNDATED : undefined) }],
     rest: rest.map(conditionOf),
     isSelective,
-    rowsPerTurn: sort === 'id' && !isJoined ? ROWS_PER_TURN : JOINED_PER_TURN,
+    rowsPerTurn: sort === 'id' && !isSlow ? ROWS_PER_TURN : SLOW_PER_TURN,
   };
 }
 
@@ -115,6 +118,7 @@ function namedBy(range: readonly Comparison[]): Condition[] {
 }
 
 function conditionOf({ field, sign, value }: Comparison): Condition {
+  if (sign === 'CONTAINS') return [`${CONTAINS_PART}(reference, ?)`, value as string];
   if (typeof value !== 'object') return [[COLUMNS[field], sign, '?'].join(' '), value];
   return [`${COLUMNS[field]} IN (${value.map(() => '?').join()})`, ...value];
 }

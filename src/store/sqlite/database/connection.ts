@@ -16,6 +16,7 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
+import { containsPart } from '../../../domain/caseless.ts';
 import { StoreNotUsable } from '../../store.ts';
 import { codeOf } from './errors.ts';
 import { expectOneName } from './one-name.ts';
@@ -179,10 +180,17 @@ export function takeRights(path: string, like: string): void {
   if (stat.isFile()) chmodSync(path, stat.mode);
 }
 
+/** `containsPart`, as a function of the connections that read. */
+export const CONTAINS_PART = 'contains_part';
+
 /** Opens a read-only connection that never waits: in WAL mode writers do not block readers. Its rows are objects; those of a Session are arrays. */
 export function openForReading(location: Location): DatabaseSync {
   const options = { readOnly: true, timeout: 0, readBigInts: true };
-  return new DatabaseSync(typeof location === 'string' ? resolve(location) : location, options);
+  const db = new DatabaseSync(typeof location === 'string' ? resolve(location) : location, options);
+  db.function(CONTAINS_PART, { deterministic: true }, (reference, part) =>
+    Number(containsPart(reference as string | null, part as string)),
+  );
+  return db;
 }
 
 /** Runs `use` with a read-only connection, then closes it. */

@@ -60,8 +60,9 @@ export function expectServed(session: Session, moved?: MovedOption): void {
   expectUsable([version!, movedTo!], moved);
 }
 
-/** Runs `use` in a read transaction: all statements see one snapshot. */
+/** Runs `use` in a read transaction, of its own unless there is one: all statements see one snapshot. */
 export function inSnapshot<T>(session: Session, use: () => T): T {
+  if (session.isInTransaction) return use();
   session.run('BEGIN');
   try {
     return use();

@@ -3,6 +3,7 @@ import type { SmallFault } from '../small-fault.ts';
 const BATCH = 'src/domain/batch.ts';
 const BULK_REQUESTS = 'src/store/tables/bulk-requests.ts';
 const PAGES = 'src/store/postgres/pages.ts';
+const ROWS = 'src/store/postgres/walk.ts';
 const WALK = 'src/store/sqlite/walk.ts';
 const BOUNDS = '"From" includes its time, and "before" does not.';
 const A_DAY = 'An Idempotency-Key is valid for 24 hours.';
@@ -12,7 +13,7 @@ export const store: readonly SmallFault[] = [
   {
     name: 'before-inclusive-by-the-index',
     breaks: BOUNDS,
-    file: PAGES,
+    file: ROWS,
     text: 'column, each.sign,',
     fault: "column, each.sign === '<' ? '<=' : each.sign,",
     tests: ['store/pages'],
@@ -20,7 +21,7 @@ export const store: readonly SmallFault[] = [
   {
     name: 'from-exclusive-by-the-index',
     breaks: BOUNDS,
-    file: PAGES,
+    file: ROWS,
     text: 'column, each.sign,',
     fault: "column, each.sign === '>=' ? '>' : each.sign,",
     tests: ['store/pages'],
@@ -28,7 +29,7 @@ export const store: readonly SmallFault[] = [
   {
     name: 'before-inclusive-beside-another-sort',
     breaks: BOUNDS,
-    file: PAGES,
+    file: ROWS,
     text: '[each.sign, parameter]',
     fault: "[each.sign === '<' ? '<=' : each.sign, parameter]",
     tests: ['store/pages'],
@@ -36,7 +37,7 @@ export const store: readonly SmallFault[] = [
   {
     name: 'from-exclusive-beside-another-sort',
     breaks: BOUNDS,
-    file: PAGES,
+    file: ROWS,
     text: '[each.sign, parameter]',
     fault: "[each.sign === '>=' ? '>' : each.sign, parameter]",
     tests: ['store/pages'],
@@ -60,7 +61,7 @@ export const store: readonly SmallFault[] = [
   {
     name: 'references-in-the-order-of-the-database',
     breaks: 'References are sorted by their code points.',
-    file: PAGES,
+    file: ROWS,
     text: 'columns: [REFERENCE, ',
     fault: "columns: ['orders.reference', ",
     tests: ['v2/list-orders'],
@@ -72,6 +73,14 @@ export const store: readonly SmallFault[] = [
     text: `.replaceAll('key_', 'found.key_')`,
     fault: `.replaceAll('key_0', sort === 'reference' ? 'key_0 COLLATE "default"' : 'key_0').replaceAll('key_', 'found.key_')`,
     tests: ['store/pages', 'v2/list-orders'],
+  },
+  {
+    name: 'page-of-a-part-without-later-orders',
+    breaks: 'A page is one snapshot.',
+    file: 'src/store/postgres/containing.ts',
+    text: '} ORDER BY revision DESC',
+    fault: '} AND false ORDER BY revision DESC',
+    tests: ['store/reference-contains'],
   },
   {
     name: 'bulk-keys-for-an-hour',
