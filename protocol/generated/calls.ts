@@ -19,6 +19,11 @@ export interface ListOrdersQuery {
   /** Only orders whose reference begins with these characters; upper and lower case are different. By default, they are sorted by reference then;
    * with another `sort`, such a page examines more rows. */
   readonly referencePrefix?: string | undefined;
+  /** Only orders whose reference contains these characters, in any case of letters. Both texts are compared as Unicode's default mappings to lower
+   * and then to upper case have them, after composition (NFC): `ß` is `SS`, and a letter with an accent is another one than without.
+   * The orders are sorted by id, the newest first unless there is a `direction`; `sort` can only be `id`. A page examines 50,000 orders at most,
+   * so it can be empty although `next` has further ones. */
+  readonly referenceContains?: string | undefined;
   /** Only orders with a shipDate at this time or later. */
   readonly shipDateFrom?: Date | string | undefined;
   /** Only orders with a shipDate before this time. */
@@ -37,7 +42,7 @@ export interface ListOrdersQuery {
    * Orders without a shipDate come after those that have one, in either order. With `updatedAt` and `shipDate`, an order that changes or is
    * shipped between two pages can be returned twice or not at all. */
   readonly sort?: 'id' | 'placedAt' | 'updatedAt' | 'shipDate' | 'reference' | undefined;
-  /** The sort order; ascending by default. */
+  /** The sort order; ascending by default, and descending with `referenceContains`. */
   readonly direction?: 'asc' | 'desc' | undefined;
   /** The maximum number of orders to return; 100 by default. */
   readonly limit?: number | undefined;
@@ -96,6 +101,7 @@ export const CALLS: Readonly<Record<OperationName, CallOf>> = {
       petId: 'int64',
       reference: 'text',
       referencePrefix: 'text',
+      referenceContains: 'text',
       shipDateFrom: 'time',
       shipDateBefore: 'time',
       placedFrom: 'time',
@@ -159,6 +165,7 @@ export const CALLS: Readonly<Record<OperationName, CallOf>> = {
       petId: 'int64',
       reference: 'text',
       referencePrefix: 'text',
+      referenceContains: 'text',
       shipDateFrom: 'time',
       shipDateBefore: 'time',
       placedFrom: 'time',

@@ -46,6 +46,7 @@ export interface Operations {
       readonly petId?: bigint;
       readonly reference?: string;
       readonly referencePrefix?: string;
+      readonly referenceContains?: string;
       readonly shipDateFrom?: string;
       readonly shipDateBefore?: string;
       readonly placedFrom?: string;
@@ -132,6 +133,7 @@ export interface Operations {
       readonly petId?: bigint;
       readonly reference?: string;
       readonly referencePrefix?: string;
+      readonly referenceContains?: string;
       readonly shipDateFrom?: string;
       readonly shipDateBefore?: string;
       readonly placedFrom?: string;

@@ -82,6 +82,7 @@ test('a history that happened one after another has no contradictions', () => {
     { ...PAGE, updatedFrom: 'at 2', orders: '1:cancelled' },
     { ...PAGE, updatedBefore: 'at 2', orders: '2:shipped' },
     { ...PAGE, referencePrefix: 'r', sort: 'reference', orders: '1:cancelled' },
+    { ...PAGE, referenceContains: 'R', orders: '1:cancelled' },
     { ...PAGE, sort: 'placedAt', after: { key: 'at 7', id: 2n }, orders: '1:cancelled' },
     {
       ...{ type: 'activity', revision: 4, from: 2, before: 4 },

@@ -211,6 +211,45 @@ testService('orders are found by the first characters of their references', asyn
   }
 });
 
+testService('orders are found by any part of their references, the newest first', async (t) => {
+  const service = await startService(t);
+  const references = ['PO-Straße-1', 'po-STRASSE-2', 'PO-2', undefined, 'STRAẞE', 'x-strasse'];
+  await place(
+    service.store,
+    ...references.map((reference, index) => ({ ...pending(BigInt(index + 1)), reference })),
+  );
+  await service.store.apply([{ type: 'cancel', id: 6n }]);
+  const part = `referenceContains=${encodeURIComponent('traß')}`;
+  assert.deepEqual(await walk(service, `${part}&limit=3`), [[6, 5, 2], [1]]);
+  assert.deepEqual(await walk(service, `${part}&direction=asc&sort=id&limit=3`), [[1, 2, 5], [6]]);
+  assert.deepEqual(await walk(service, `${part}&status=cancelled`), [[6]]);
+  assert.deepEqual(await walk(service, `${part}&referencePrefix=po-`), [[2]]);
+  assert.deepEqual(await walk(service, 'referenceContains=%25%25%25'), [[]]);
+  for (const [query, counts] of [
+    [part, [3, 0, 1]],
+    [`${part}&status=pending&referencePrefix=PO-`, [1, 0, 0]],
+    [`${part}&placedBefore=1970-01-02T00:00:00Z`, [0, 0, 0]],
+  ] as const) {
+    const { body } = await service.call('GET', `/v2/store/counts?${query}`);
+    const [pending, shipped, cancelled] = counts;
+    assert.deepEqual(JSON.parse(body).counts, { pending, shipped, cancelled }, query);
+    assert.equal(JSON.parse(body).exact, true);
+  }
+  const { next } = await page(service, `${part}&limit=1`);
+  for (const query of [
+    'referenceContains=po',
+    `referenceContains=${'x'.repeat(256)}`,
+    'referenceContains=x%00x',
+    `${part}&sort=placedAt`,
+    `${part}&sort=reference&referencePrefix=PO`,
+    `${part}&cursor=${next}&direction=asc`,
+    `referenceContains=PO-&cursor=${next}`,
+  ]) {
+    const { status } = await service.call('GET', `${ORDERS}?${query}`);
+    assert.equal(status, 400, query);
+  }
+});
+
 test('the link to the next page is relative, and has the same parameters', async (t) => {
   const service = await startService(t);
   await withOrders(service);

@@ -94,6 +94,7 @@ export interface Filter {
   readonly pet?: string | undefined;
   readonly reference?: string | undefined;
   readonly referencePrefix?: string | undefined;
+  readonly referenceContains?: string | undefined;
   readonly updatedFrom?: string | undefined;
   readonly updatedBefore?: string | undefined;
   readonly placedFrom?: string | undefined;

@@ -254,7 +254,7 @@ const UNDATED = '~';
 /** Whether an order is one of those with `filter` after a change. */
 function isMatching(
   change: Change,
-  { status, pet, reference, referencePrefix, ...times }: Filter,
+  { status, pet, reference, referencePrefix, referenceContains: part, ...times }: Filter,
 ): boolean {
   const { placedFrom, placedBefore, shipDateFrom, shipDateBefore, updatedFrom, updatedBefore } =
     times;
@@ -264,6 +264,7 @@ function isMatching(
     (pet === undefined || change.pet === pet) &&
     (reference === undefined || change.reference === reference) &&
     (referencePrefix === undefined || change.reference?.startsWith(referencePrefix) === true) &&
+    (part === undefined || change.reference?.toUpperCase().includes(part.toUpperCase()) === true) &&
     (updatedFrom === undefined || updatedAt >= updatedFrom) &&
     (updatedBefore === undefined || updatedAt < updatedBefore) &&
     (placedFrom === undefined || placedAt >= placedFrom) &&

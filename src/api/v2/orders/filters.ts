@@ -11,6 +11,7 @@ export function filterOf({
   petId,
   reference,
   referencePrefix,
+  referenceContains,
   ...times
 }: FilterParameters): OrderFilter {
   const bounds = Object.entries(times).map(([name, text]) => [
@@ -18,7 +19,8 @@ export function filterOf({
     text === undefined ? undefined : parseBound(text),
   ]);
   const statuses = status && [...new Set(status)].sort();
-  return { statuses, petId, reference, referencePrefix, ...Object.fromEntries(bounds) };
+  const texts = { reference, referencePrefix, referenceContains };
+  return { statuses, petId, ...texts, ...Object.fromEntries(bounds) };
 }
 
 /** Parses a time that is valid by the contract. */

@@ -17,10 +17,8 @@ type Parameters = Operations['listOrders']['parameters'];
 export const listOrders = operation(
   'listOrders',
   async (call, { store }) => {
-    const { sort, referencePrefix } = call.parameters;
-    if (sort === 'reference' && referencePrefix === undefined) {
-      return invalid('parameter_invalid', [WITHOUT_PREFIX]);
-    }
+    const detail = problemOfSort(call.parameters);
+    if (detail !== undefined) return invalid('parameter_invalid', [{ parameter: 'sort', detail }]);
     const query = queryOf(call.parameters);
     if (query === undefined) return refuse('cursor_invalid');
     const page = await store.page(query);
@@ -32,8 +30,14 @@ export const listOrders = operation(
   { reads: 'page' },
 );
 
-/** Orders need not have a reference. */
-const WITHOUT_PREFIX = { parameter: 'sort', detail: 'reference is only for referencePrefix' };
+function problemOfSort({ sort = 'id', referencePrefix, referenceContains }: Parameters) {
+  // No other index has the newest orders first, or few orders behind the place where a page ends.
+  if (sort !== 'id' && referenceContains !== undefined) return 'must be id with referenceContains';
+  // Orders need not have a reference.
+  if (sort === 'reference' && referencePrefix === undefined)
+    return 'reference is only for referencePrefix';
+  return undefined;
+}
 
 /** Returns undefined if the cursor belongs to other filters. */
 function queryOf({
@@ -44,8 +48,10 @@ function queryOf({
   ...filters
 }: Parameters): PageQuery | undefined {
   const filter = filterOf(filters);
-  const byDefault = filter.referencePrefix === undefined ? 'id' : 'reference';
-  const walk = { filter, sort: sort ?? byDefault, isDescending: direction === 'desc' };
+  const isPart = filter.referenceContains !== undefined;
+  const byDefault = filter.referencePrefix === undefined || isPart ? 'id' : 'reference';
+  const isDescending = (direction ?? (isPart ? 'desc' : 'asc')) === 'desc';
+  const walk = { filter, sort: sort ?? byDefault, isDescending };
   let after: PagePlace | undefined;
   if (cursor !== undefined) {
     after = parsePageCursor(cursor, walk);

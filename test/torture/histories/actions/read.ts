@@ -146,7 +146,7 @@ const STATUSES = [undefined, undefined, 'pending', 'shipped', 'cancelled', 'ship
 function someFilter({ place: { random }, lastPlaced }: Worker): Filter {
   const status = random.pick(STATUSES);
   const ago = (most: number) => new Date(Date.now() - random.below(most)).toISOString();
-  switch (random.below(15)) {
+  switch (random.below(16)) {
     case 0:
       return { status, pet: lastPlaced?.pet };
     case 1:
@@ -167,6 +167,8 @@ function someFilter({ place: { random }, lastPlaced }: Worker): Filter {
       return { status, updatedFrom: ago(120_000), updatedBefore: ago(20_000) };
     case 9:
       return { status, referencePrefix: `r${lastPlaced?.pet.slice(0, 1) ?? ''}` };
+    case 10:
+      return { status, referenceContains: lastPlaced?.key.toUpperCase() };
     default:
       return { status };
   }
@@ -175,22 +177,24 @@ function someFilter({ place: { random }, lastPlaced }: Worker): Filter {
 function somePages(worker: Worker): PageAsked {
   const { random } = worker.place;
   const filter = someFilter(worker);
-  const isOfOne = filter.pet !== undefined || filter.reference !== undefined;
+  const { pet, reference, referenceContains } = filter;
+  const isById = [pet, reference, referenceContains].some((each) => each !== undefined);
   const sorts = ['id', 'id', 'placedAt', 'updatedAt', 'shipDate'] as const;
   const isByReference = filter.referencePrefix !== undefined && random.chance(0.5);
   return {
     ...filter,
     ...{ after: undefined, limit: random.pick([5, 40, 500]), isDescending: random.chance(0.3) },
-    sort: isByReference ? 'reference' : isOfOne ? 'id' : random.pick(sorts),
+    sort: isByReference ? 'reference' : isById ? 'id' : random.pick(sorts),
   };
 }
 
 function queryOf(filter: Filter, others = {}): string {
-  const { status, pet, reference, referencePrefix } = filter;
+  const { status, pet, reference, referencePrefix, referenceContains } = filter;
   const { placedFrom, placedBefore, shipDateFrom, shipDateBefore, updatedFrom, updatedBefore } =
     filter;
   const parameters = {
-    ...{ ...others, status, petId: pet, reference, referencePrefix },
+    ...{ ...others, status, petId: pet, reference },
+    ...{ referencePrefix, referenceContains },
     ...{ placedFrom, placedBefore, shipDateFrom, shipDateBefore, updatedFrom, updatedBefore },
   };
   return parametersOf(parameters);
