@@ -1,6 +1,6 @@
 // What orders can be filtered and sorted by: a new filter is a field of OrderFilter, a line of CONDITIONS and, in each engine, a column.
 
-import { caseless } from '../domain/caseless.ts';
+import { caseless } from '../../protocol/caseless.ts';
 import type { OrderStatus } from '../domain/order.ts';
 
 /** Conditions that all must hold; absent ones hold for every order. */

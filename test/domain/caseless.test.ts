@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { caseless, containsPart } from '../../src/domain/caseless.ts';
+import { caseless, containsPart } from '../../protocol/caseless.ts';
 
 test('letters in upper and lower case are equal, in all of Unicode', () => {
   for (let point = 0; point <= 0x10ffff; point += 1) {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { caseless, containsPart } from '../../src/domain/caseless.ts';
+import { caseless, containsPart } from '../../protocol/caseless.ts';
 import type { OrderStatus } from '../../src/domain/order.ts';
 import type { OrderFilter } from '../../src/store/order-filter.ts';
 import { MAX_ROWS_READ, type PagePlace } from '../../src/store/pages.ts';

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { caseless, containsPart } from '../../domain/caseless.ts';
+import { caseless, containsPart } from '../../../protocol/caseless.ts';
 import { byId, type OrderId, type OrderStatus } from '../../domain/order.ts';
 import { dividedFilter, narrowestSort, type OrderFilter } from '../order-filter.ts';
 import { MAX_ROWS_READ, type OrderCounts, type OrderPage, type PageQuery } from '../pages.ts';

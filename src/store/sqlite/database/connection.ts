@@ -16,7 +16,7 @@ import { homedir } from 'node:os';
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { containsPart } from '../../../domain/caseless.ts';
+import { containsPart } from '../../../../protocol/caseless.ts';
 import { StoreNotUsable } from '../../store.ts';
 import { codeOf } from './errors.ts';
 import { expectOneName } from './one-name.ts';
