@@ -19,6 +19,8 @@ export interface Actions {
   readonly searchKey: Handler;
   /** Opens the order whose id is typed, or lists the orders with the typed reference. */
   readonly submitSearch: Handler;
+  /** Goes on with the search for a part of a reference. */
+  readonly searchOlder: Handler;
   /** Goes to the view of a link. */
   readonly follow: (view: View) => Handler;
   /** Applies the form of a filter. */

@@ -30,7 +30,7 @@ import { Placing } from './placing/placing.ts';
 import { listenForPrints, printOrders } from './printing/printing.ts';
 import { readyIn, Scanning } from './scanning/scans.ts';
 import { Screen } from './screen.ts';
-import { namedBy, Search } from './search/search.ts';
+import { namedBy, onlyHit, Search } from './search/search.ts';
 import { isSignedOut, keyIn, signIn } from './sign-in.ts';
 import { initialState, type State } from './state.ts';
 import { changeWebhook, readWebhooks } from './webhooks.ts';
@@ -177,6 +177,11 @@ export class App {
       submitSearch: (event) => {
         event.preventDefault();
         void this.#goToFound(this.#screen.state.search, { isScanned: false });
+      },
+      searchOlder: () => {
+        // The button is gone while older orders are read.
+        void this.#screen.focus('#jump');
+        void this.#search.goOn();
       },
       follow: (view) => (event) => {
         // The browser opens the link in another tab or window.
@@ -385,9 +390,9 @@ export class App {
     const found = await this.#search.find(text);
     if (found === undefined) return;
     const named = namedBy(found);
-    const hits = named.length > 0 || isScanned ? named : found.beginning;
-    if (hits.length === 1) this.#go({ ...view, page: 'orders', order: hits[0]!.id });
-    else if (hits === found.beginning && hits.length > 1) {
+    const only = named.length > 0 || isScanned ? named : [onlyHit(found) ?? []].flat();
+    if (only.length === 1) this.#go({ ...view, page: 'orders', order: only[0]!.id });
+    else if (named.length === 0 && !isScanned && found.beginning.length > 1) {
       this.#go({ ...others, prefix: text.trim() });
     } else {
       await this.#screen.focus('#jump');

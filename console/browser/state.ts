@@ -105,6 +105,21 @@ export interface Found {
   readonly exact: readonly OrderRecord[];
   /** Other orders whose references begin with it, up to a few. */
   readonly beginning: readonly OrderRecord[];
+  /** Undefined if no part was looked for: an order was found by its id or whole reference, or the text is too short. */
+  readonly containing: Containing | undefined;
+}
+
+/** Orders whose references contain a text, in any case. */
+export interface Containing {
+  /** The newest first, without those of `beginning`, up to a few. */
+  readonly orders: readonly OrderRecord[];
+  /** How many of the newest orders have been examined; undefined for all of them. */
+  readonly examined: number | undefined;
+  /** The cursor of older orders; undefined at the end, or if more were found than are shown. */
+  readonly older: string | undefined;
+  readonly isReading: boolean;
+  /** Why the last read of older orders failed. */
+  readonly problem: string | undefined;
 }
 
 /** A code that was scanned or pasted. */

@@ -4,7 +4,7 @@ import { type IconName, icon } from '../icons.ts';
 import { onPage, viewOf } from '../list/address.ts';
 import { STANDARD_VIEWS } from '../preferences.ts';
 import type { State } from '../state.ts';
-import { namedBy } from './search.ts';
+import { MAX_HITS, namedBy } from './search.ts';
 import { hit } from './search-view.ts';
 
 /** What can be done, by its name. */
@@ -68,7 +68,12 @@ export function paletteDialog(state: State, actions: Actions) {
   const text = search.trim();
   const commands = commandsOf(state, actions).filter(({ name }) => matches(name, text));
   const orders =
-    text !== '' && found?.text === search ? [...namedBy(found), ...found.beginning] : [];
+    text !== '' && found?.text === search
+      ? [...namedBy(found), ...found.beginning, ...(found.containing?.orders ?? [])].slice(
+          0,
+          2 * MAX_HITS,
+        )
+      : [];
   return html`<dialog class="ask palette" aria-label="Commands" @cancel=${actions.closeDialog}>
     <form @submit=${actions.runFirst} @keydown=${actions.searchKey}>
       <div class="field">${icon('search')}<input aria-label="What to do, or an order" .value=${search} @input=${actions.search} autocomplete="off" spellcheck="false" maxlength="255" autofocus placeholder="What to do, or an order" /><kbd aria-hidden="true">Esc</kbd></div>

@@ -11,8 +11,9 @@ import {
   withoutFilters,
 } from '../list/address.ts';
 import { pill } from '../list/list-view.ts';
-import type { Found, State } from '../state.ts';
-import { MAX_HITS, namedBy } from './search.ts';
+import type { Containing, Found, State } from '../state.ts';
+import { markedPart } from './mark.ts';
+import { MAX_HITS, namedBy, onlyHit } from './search.ts';
 
 /** The box for an id or a reference, and below it what the text in it means. */
 export function searchBox(state: State, actions: Actions) {
@@ -46,31 +47,51 @@ function lists({ search, view }: State, actions: Actions) {
 }
 
 function hits(state: State, found: Found, actions: Actions) {
-  const { text, byId, exact, beginning } = found;
+  const { text, byId, exact, beginning, containing } = found;
   if (isWrittenPet(text)) return nothing;
   const named = namedBy(found);
-  if (named.length === 0 && beginning.length === 0) return none(text);
-  const group = (name: string, orders: readonly OrderRecord[]) =>
+  const parts = containing?.orders ?? [];
+  const end = containing === undefined ? nothing : endOf(containing, actions);
+  if (named.length + beginning.length + parts.length === 0)
+    return html`${containing?.isReading ? nothing : none(found)}${end}`;
+  const group = (name: string, orders: readonly OrderRecord[], part?: string) =>
     orders.length === 0
       ? nothing
       : html`<p class="head">${name}</p>
-      ${orders.slice(0, MAX_HITS).map((order) => hit(state, order, actions))}
+      ${orders.slice(0, MAX_HITS).map((order) => hit(state, order, actions, part))}
       ${orders.length > MAX_HITS ? html`<p class="small">The first ${MAX_HITS}; there are more.</p>` : nothing}`;
-  const only = named.length + beginning.length === 1 ? (named[0] ?? beginning[0]) : undefined;
+  const only = onlyHit(found);
   return html`${named.length > 1 ? several(found) : nothing}
     ${group('Id', byId === undefined ? [] : [byId])}
     ${group('Reference', byId === undefined ? exact : named.slice(1))}
-    ${group('Reference begins with this', beginning)}
+    ${group('Reference begins with this', beginning, text.trim())}
+    ${group('Reference contains this, the newest first', parts, text.trim())}
+    ${end}
     ${only === undefined ? nothing : html`<p class="peek small">Ships ${time(only.shipDate)} · placed ${time(only.placedAt)}. Enter opens it.</p>`}`;
 }
 
-/** An order that was found, as a link to it. */
-export function hit({ view }: State, order: OrderRecord, actions: Actions) {
+/** Where the search for parts has ended, with a button that goes on; nothing at the end of the store, and if there are more hits than rows. */
+function endOf({ orders, examined, older, isReading, problem }: Containing, actions: Actions) {
+  if (isReading)
+    return html`<p class="small">Searching parts of references${examined === 0 ? '' : `, after the newest ${count(examined!)} orders`}…</p>`;
+  if (problem === undefined && older === undefined) return nothing;
+  const words = `${orders.length === 0 ? 'None' : count(orders.length)} found in the newest ${count(examined!)} orders.`;
+  return html`<div class="bound">${problem === undefined ? html`<b>${words}</b>` : html`<span role="alert">${problem}</span>`}
+    <button type="button" class="item" @click=${actions.searchOlder}>${examined === 0 ? 'Try again' : 'Search older orders'}</button></div>`;
+}
+
+/** An order that was found, as a link to it. @param part what of its reference is marked */
+export function hit({ view }: State, order: OrderRecord, actions: Actions, part?: string) {
   const { id, reference, petId, quantity, status } = order;
   const to = { ...view, page: 'orders', order: id } as const;
   const what = quantity === undefined ? '' : `${count(quantity)} × `;
   return html`<a class="item hit" href=${searchOf(to)} @click=${actions.follow(to)}>
-    <b class="number">${id}</b><bdi>${reference ?? ''}</bdi><span>${petId === undefined ? nothing : `${what}pet ${petId}`}</span>${pill(status)}</a>`;
+    <b class="number">${id}</b><bdi>${part === undefined ? (reference ?? '') : marked(reference ?? '', part)}</bdi><span>${petId === undefined ? nothing : `${what}pet ${petId}`}</span>${pill(status)}</a>`;
+}
+
+function marked(reference: string, part: string) {
+  const [before, found, after] = markedPart(reference, part) ?? [reference, '', ''];
+  return html`${before}${found === '' ? nothing : html`<mark>${found}</mark>`}${after}`;
 }
 
 function several({ text, byId, exact }: Found) {
@@ -79,10 +100,10 @@ function several({ text, byId, exact }: Found) {
     ${isOfOne ? 'The id of one, the reference of another.' : 'More than one key has used this reference.'} Enter, or a scan, opens none of them.</span></p>`;
 }
 
-function none(text: string) {
+function none({ text, containing }: Found) {
   const trimmed = text.trim();
   const id = parseWrittenId(text);
   const isZero = /^#?0\d/.test(trimmed);
-  return html`<p class="none"><b>No order found.</b> Looked for ${id === undefined ? nothing : html`the id <b>${id}</b>, `}the reference <b><bdi>${trimmed}</bdi></b>, and references that begin with it, with the same capitals.
+  return html`<p class="none"><b>No order found.</b> Looked for ${id === undefined ? nothing : html`the id <b>${id}</b>, `}the reference <b><bdi>${trimmed}</bdi></b>, and references that ${containing === undefined ? 'begin with it, with the same capitals' : 'contain it, with any capitals'}.
     ${isZero ? 'It is no id: an id never begins with 0.' : id === undefined ? 'It is no id: ids are digits only.' : nothing}</p>`;
 }

@@ -2,10 +2,12 @@ import { InvalidRequestError, type OrderRecord } from '@store-orders/client';
 import { parseWrittenId } from '../list/address.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
-import type { Found } from '../state.ts';
+import type { Containing, Found } from '../state.ts';
 
 /** How long a lookup may take. */
 const LIMIT_MS = 1_500;
+/** How long a page of parts may take, which examines more orders; the service answers sooner, unless it cannot be reached. */
+const PARTS_LIMIT_MS = 5_000;
 /** How long the search waits after a key before it looks up the text. */
 const TYPED_MS = 150;
 /** Orders that are shown with the same reference, which several keys can have used, and with references that begin with the text. */
@@ -17,6 +19,15 @@ type Named = Pick<Found, 'byId' | 'exact'>;
 /** The same in one list: by its id, or by its reference. */
 export const namedBy = ({ byId, exact }: Named): readonly OrderRecord[] =>
   byId === undefined ? exact : [byId, ...exact.filter(({ id }) => id !== byId.id)];
+
+/** The only order that was found; undefined also while parts are looked for, and for a part if older orders were not examined. */
+export function onlyHit(found: Found): OrderRecord | undefined {
+  const { beginning, containing } = found;
+  const parts = containing?.orders ?? [];
+  const hits = [...namedBy(found), ...beginning, ...parts];
+  const isAll = parts.length === 0 || containing?.examined === undefined;
+  return hits.length === 1 && isAll && !containing?.isReading ? hits[0] : undefined;
+}
 
 /** What no reference has in it, and how long it is at most. */
 const NO_REFERENCE = /\p{Cc}/u;
@@ -49,16 +60,52 @@ const spellingsOf = (text: string): string[] => [...new Set([text, text.trim()])
 const isReference = (text: string): boolean =>
   text !== '' && [...text].length <= MAX_REFERENCE && !NO_REFERENCE.test(text);
 
+/** Characters of the shortest part of a reference that is looked for. */
+const MIN_PART = 3;
+/** Orders that a page examines before it ends without having found enough. */
+const EXAMINED_PER_PAGE = 50_000;
+
+const limited = ({ ending }: Session, ms: number) =>
+  AbortSignal.any([ending.signal, AbortSignal.timeout(ms)]);
+
+/** The search for parts of references, before its first page. */
+const NOT_BEGUN = {
+  ...{ orders: [], examined: 0, older: undefined, isReading: true, problem: undefined },
+} satisfies Containing;
+
 /** @throws errors of the client library; a TimeoutError after LIMIT_MS */
 async function lookUp(session: Session, text: string): Promise<Found> {
-  const signal = AbortSignal.any([session.ending.signal, AbortSignal.timeout(LIMIT_MS)]);
+  const signal = limited(session, LIMIT_MS);
   const [named, found] = await Promise.all([
     ordersNamed(session, [text], { signal }),
     beginningWith(session, text.trim(), signal),
   ]);
   const spellings = spellingsOf(text);
   const beginning = found.filter(({ reference }) => !spellings.includes(reference!));
-  return { text, ...named.get(text)!, beginning };
+  const isNamed = namedBy(named.get(text)!).length > 0;
+  const isPart = [...text.trim()].length >= MIN_PART && isReference(text.trim());
+  return {
+    ...{ text, ...named.get(text)!, beginning },
+    containing: isNamed || !isPart ? undefined : NOT_BEGUN,
+  };
+}
+
+/** Returns the search for parts with the results of its next page. @throws errors of the client library; a TimeoutError after PARTS_LIMIT_MS */
+async function withNextPage(session: Session, found: Found, before: Containing) {
+  const query = {
+    ...{ referenceContains: found.text.trim(), limit: MAX_HITS + found.beginning.length + 1 },
+    ...(before.older !== undefined && { cursor: before.older }),
+  };
+  const page = await session.client.listOrders(query, { signal: limited(session, PARTS_LIMIT_MS) });
+  const others = page.orders.filter(({ id }) => found.beginning.every((each) => each.id !== id));
+  const orders = [...before.orders, ...others];
+  const isEnough = orders.length > MAX_HITS;
+  const examined = before.examined! + EXAMINED_PER_PAGE;
+  return {
+    ...{ orders, isReading: false, problem: undefined },
+    examined: page.next === undefined ? undefined : examined,
+    older: isEnough ? undefined : page.next,
+  };
 }
 
 async function beginningWith(
@@ -80,6 +127,14 @@ async function beginningWith(
 export class Search {
   readonly #screen: Screen;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** What is looked up, or was last. */
+  #last:
+    | {
+        readonly session: Session;
+        readonly text: string;
+        readonly found: Promise<Found | undefined>;
+      }
+    | undefined;
 
   constructor(screen: Screen) {
     this.#screen = screen;
@@ -97,20 +152,63 @@ export class Search {
   /** Resolves to the orders that the text means; undefined if they could not be read, or if the text has changed by then. */
   async find(text: string): Promise<Found | undefined> {
     clearTimeout(this.#timer);
+    const { session } = this.#screen.state;
+    if (session === undefined) return undefined;
+    if (this.#last?.session !== session || this.#last.text !== text)
+      this.#last = { session, text, found: this.#find(session, text) };
+    return this.#last.found;
+  }
+
+  async #find(session: Session, text: string): Promise<Found | undefined> {
     const screen = this.#screen;
-    const { session, found: before } = screen.state;
-    if (session === undefined || before?.text === text) return before;
+    let searchProblem: string | undefined;
     try {
       const found = await lookUp(session, text);
-      if (screen.state.search !== text) return undefined;
-      screen.change((state) => Object.assign(state, { found, searchProblem: undefined }));
-      return found;
+      if (this.#isCurrent(session, text)) {
+        // Without the parts, which take longer.
+        screen.change((state) => Object.assign(state, { found, searchProblem }));
+        await this.#examine(session, found);
+      }
     } catch (error) {
-      const searchProblem = screen.problemOf(session, error);
-      if (screen.state.search === text)
-        screen.change((state) => Object.assign(state, { searchProblem }));
-      return undefined;
+      searchProblem = screen.problemOf(session, error);
     }
+    if (!this.#isCurrent(session, text) || searchProblem !== undefined) this.#last = undefined;
+    if (!this.#isCurrent(session, text)) return undefined;
+    screen.change((state) => Object.assign(state, { searchProblem }));
+    return searchProblem === undefined ? screen.state.found : undefined;
+  }
+
+  /** Looks for the part in older orders, page by page, until more are found or the text changes. */
+  async goOn(): Promise<void> {
+    const { session, search, found } = this.#screen.state;
+    if (session === undefined || found?.text !== search) return;
+    let isGoingOn = true;
+    while (isGoingOn) isGoingOn = await this.#examine(session, this.#screen.state.found!);
+  }
+
+  /** Looks for the part in the next page of orders. @returns whether it has found no further ones, and older orders are left */
+  async #examine(session: Session, found: Found): Promise<boolean> {
+    const { text, containing: before } = found;
+    const show = (containing: Containing) => {
+      if (this.#isCurrent(session, text))
+        this.#screen.change((state) => Object.assign(state, { found: { ...found, containing } }));
+    };
+    if (before === undefined) return false;
+    show({ ...before, isReading: true, problem: undefined });
+    try {
+      const next = await withNextPage(session, found, before);
+      show(next);
+      const isMore = next.orders.length > before.orders.length;
+      return !isMore && next.older !== undefined && this.#isCurrent(session, text);
+    } catch (error) {
+      show({ ...before, isReading: false, problem: this.#screen.problemOf(session, error) });
+      return false;
+    }
+  }
+
+  #isCurrent(session: Session, text: string): boolean {
+    const { state } = this.#screen;
+    return state.session === session && state.search === text;
   }
 }
 

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { pending, place, startService } from '../http/harness.ts';
+import { startBrowser } from './chromium.ts';
+import { row, signedIn, typeKey } from './console-page.ts';
+
+let browser: Browser;
+before(async () => {
+  browser = await startBrowser();
+});
+after(() => browser.close());
+
+const found = (page: Page) => page.getByRole('search').getByRole('status');
+const box = (page: Page) => page.getByLabel('Find an order');
+const details = (page: Page, id: number) =>
+  page.getByRole('heading', { name: `Order ${id}`, exact: true });
+
+test('a text finds any part of references, in any case, with the part marked', async (t) => {
+  const service = await startService(t);
+  const references = ['WEB-104321', 'Straße 4321', 'x-STRASSE', '4321-a', 'web-10'];
+  await place(
+    service.store,
+    ...references.map((reference, index) => ({ ...pending(BigInt(index + 1)), reference })),
+  );
+  const { page, problems } = await signedIn(t, browser, service);
+  await row(page, 5).waitFor();
+  await box(page).fill('4321');
+  const hits = found(page).getByRole('link');
+  await found(page).getByText('Reference contains this, the newest first').waitFor();
+  assert.deepEqual(await hits.locator('b').allInnerTexts(), ['4', '2', '1']);
+  assert.deepEqual(await hits.locator('mark').allInnerTexts(), ['4321', '4321', '4321']);
+  // Not by its colour alone.
+  const weight = await hits
+    .locator('mark')
+    .first()
+    .evaluate((mark) => getComputedStyle(mark).fontWeight);
+  assert.equal(weight, '700');
+  await box(page).fill('RASSE');
+  await found(page).getByText('Straße').waitFor();
+  assert.deepEqual(await hits.locator('mark').allInnerTexts(), ['RASSE', 'raße']);
+  // Several hits are chosen from.
+  await typeKey(page, 'Enter');
+  assert.equal(new URL(page.url()).search, '');
+  // The only hit is opened.
+  await box(page).fill('b-1043');
+  await typeKey(page, 'Enter');
+  await details(page, 1).waitFor();
+  // Two characters are too few for a part.
+  await box(page).fill('x-');
+  await found(page).getByText('Reference begins with this').waitFor();
+  await box(page).fill('zz-zz');
+  await found(page).getByText('and references that contain it, with any capitals').waitFor();
+  assert.deepEqual(problems, []);
+});
+
+test('the search ends after the newest 50,000 orders, and goes on by a button', async (t) => {
+  const service = await startService(t);
+  const { store } = service;
+  await place(store, { ...pending(1n), reference: 'WEB-104321' });
+  for (let from = 2n; from <= 110_001n; from += 2_000n) {
+    const ids = Array.from({ length: 2_000 }, (_, index) => from + BigInt(index));
+    await place(
+      store,
+      ...ids.map((id) => ({ ...pending(id), reference: `PO-${id + 5_000_000n}` })),
+    );
+  }
+  await place(store, { ...pending(200_000n), reference: 'x-104321-y' });
+  const { page, problems } = await signedIn(t, browser, service);
+  await row(page, 200_000).waitFor();
+  await box(page).fill('-104321');
+  await found(page).getByText('1 found in the newest 50,000 orders.').waitFor();
+  // It is not the only one as long as older orders are left.
+  await typeKey(page, 'Enter');
+  assert.equal(new URL(page.url()).search, '');
+  await found(page).getByRole('button', { name: 'Search older orders' }).click();
+  await found(page).getByText('WEB-104321').waitFor();
+  assert.deepEqual(await found(page).getByRole('link').locator('b').allInnerTexts(), [
+    '200000',
+    '1',
+  ]);
+  assert.equal(await found(page).getByRole('button').count(), 0);
+  await typeKey(page, 'ArrowDown');
+  await typeKey(page, 'ArrowDown');
+  await typeKey(page, 'Enter');
+  await details(page, 1).waitFor();
+  assert.deepEqual(problems, []);
+});
