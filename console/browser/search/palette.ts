@@ -67,13 +67,10 @@ export function paletteDialog(state: State, actions: Actions) {
   const { search, found } = state;
   const text = search.trim();
   const commands = commandsOf(state, actions).filter(({ name }) => matches(name, text));
+  const { beginning = [], containing } = found ?? {};
+  const parts = containing?.orders.slice(0, MAX_HITS) ?? [];
   const orders =
-    text !== '' && found?.text === search
-      ? [...namedBy(found), ...found.beginning, ...(found.containing?.orders ?? [])].slice(
-          0,
-          2 * MAX_HITS,
-        )
-      : [];
+    text !== '' && found?.text === search ? [...namedBy(found), ...beginning, ...parts] : [];
   return html`<dialog class="ask palette" aria-label="Commands" @cancel=${actions.closeDialog}>
     <form @submit=${actions.runFirst} @keydown=${actions.searchKey}>
       <div class="field">${icon('search')}<input aria-label="What to do, or an order" .value=${search} @input=${actions.search} autocomplete="off" spellcheck="false" maxlength="255" autofocus placeholder="What to do, or an order" /><kbd aria-hidden="true">Esc</kbd></div>

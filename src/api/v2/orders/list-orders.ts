@@ -31,7 +31,7 @@ export const listOrders = operation(
 );
 
 function problemOfSort({ sort = 'id', referencePrefix, referenceContains }: Parameters) {
-  // No other index has the newest orders first, or few orders behind the place where a page ends.
+  // A page ends after a number of examined orders: by id, these are the newest ones.
   if (sort !== 'id' && referenceContains !== undefined) return 'must be id with referenceContains';
   // Orders need not have a reference.
   if (sort === 'reference' && referencePrefix === undefined)
