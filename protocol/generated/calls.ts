@@ -37,7 +37,8 @@ export interface ListOrdersQuery {
   readonly updatedFrom?: Date | string | undefined;
   /** Only orders whose latest change was before this time. */
   readonly updatedBefore?: Date | string | undefined;
-  /** What the orders are sorted by: `id` by default, or `reference` with `referencePrefix`, without which it is not allowed. References are
+  /** What the orders are sorted by: `id` by default, or `reference` with `referencePrefix`, without which it is not allowed; with
+   * `referenceContains`, only `id`. References are
    * sorted by the code points of their characters. Orders with the same time or reference are sorted by id, those with the same `updatedAt` by revision and id.
    * Orders without a shipDate come after those that have one, in either order. With `updatedAt` and `shipDate`, an order that changes or is
    * shipped between two pages can be returned twice or not at all. */
