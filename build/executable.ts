@@ -79,7 +79,7 @@ function licences({ inputs }: Metafile): string {
     Object.keys(inputs).flatMap((path) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+/.exec(path) ?? []),
   );
   // Part of the script of the console.
-  packages.add('node_modules/lit-html');
+  for (const name of ['lit-html', 'lean-qr']) packages.add(`node_modules/${name}`);
   const texts = [...packages].sort().map((path) => {
     const { name, version, license } = JSON.parse(
       readFileSync(join(ROOT, path, 'package.json'), 'utf8'),

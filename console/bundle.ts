@@ -1,9 +1,12 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 
 const ENTRY = fileURLToPath(new URL('./browser/main.ts', import.meta.url));
 
-/** Returns the script of the console: its sources, the client library and lit-html, without what the console does not use. */
+const LICENCE = new URL('./LICENSE', import.meta.resolve('lean-qr'));
+
+/** Returns the script of the console: its sources, the client library, lit-html and lean-qr, without what the console does not use. */
 export function bundle(): string {
   const { outputFiles } = buildSync({
     entryPoints: [ENTRY],
@@ -12,8 +15,9 @@ export function bundle(): string {
     format: 'esm',
     target: 'es2023',
     charset: 'utf8',
-    // The licence of lit-html requires its notice.
+    // The licences of lit-html, which has it in its files, and of lean-qr require their notices.
     legalComments: 'eof',
+    footer: { js: `/* lean-qr\n${readFileSync(LICENCE, 'utf8')}*/` },
     write: false,
   });
   return outputFiles[0]!.text;

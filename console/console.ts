@@ -15,6 +15,7 @@ const STYLES = [
   'details',
   'scan',
   'activity',
+  'keys',
   'sign-in',
   'narrow',
   'print',

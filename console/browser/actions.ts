@@ -1,3 +1,4 @@
+import type { KeyActions } from './keys/key-actions.ts';
 import type { View } from './list/address.ts';
 import type { FilterName } from './list/filters.ts';
 import type { RangeName } from './list/range.ts';
@@ -109,6 +110,13 @@ export interface Actions {
   readonly markDay: (index: number | undefined) => Handler;
   /** Shows what a key did on the days that are shown. */
   readonly readChangesOfKey: Handler;
+  readonly keys: KeyActions;
+  /** Reads again what an invitation is for. */
+  readonly readInvitation: Handler;
+  readonly acceptInvitation: Handler;
+  readonly declineInvitation: Handler;
+  /** Signs in with the secret that was made. */
+  readonly useSecret: Handler;
   readonly readWebhooks: Handler;
   readonly webhook: (id: string, action: 'pause' | 'resume' | 'test') => Handler;
 }

@@ -8,6 +8,9 @@ import { dialogActions } from './changing/dialog-actions.ts';
 import { readDetails, showDetails } from './details.ts';
 import { inWords } from './format.ts';
 import { listenForKeys, type Shortcuts } from './keyboard.ts';
+import { Invitation, takeTicket } from './keys/invitation.ts';
+import { keyActions } from './keys/key-actions.ts';
+import { Keys } from './keys/keys.ts';
 import {
   isWrittenPet,
   listOf,
@@ -55,6 +58,8 @@ export class App {
   readonly #placing: Placing;
   readonly #search: Search;
   readonly #scanning: Scanning;
+  readonly #keys: Keys;
+  readonly #invitation: Invitation;
   readonly #tabs: OtherTabs;
   readonly #actions: Actions;
   /** Ends the latest attempt to sign in, and its session. */
@@ -76,6 +81,8 @@ export class App {
     this.#list = new OrderList(this.#screen, () => void readDetails(this.#screen));
     this.#search = new Search(this.#screen);
     this.#scanning = new Scanning(this.#screen);
+    this.#keys = new Keys(this.#screen, (to) => this.#go(to));
+    this.#invitation = new Invitation(this.#screen, root);
     this.#placing = new Placing(this.#screen, (order) => {
       const { session, view: shown } = this.#screen.state;
       if (session?.may.read !== true) return;
@@ -92,9 +99,11 @@ export class App {
 
   async start(): Promise<void> {
     const { state } = this.#screen;
+    const ticket = takeTicket();
     addEventListener('popstate', () => void this.#show(viewOf(location.search)));
     addEventListener('beforeunload', (event) => {
-      if (state.bulk?.isRunning === true) event.preventDefault();
+      const isShownOnce = state.dialog?.kind === 'made' || state.invitation?.secret !== undefined;
+      if (state.bulk?.isRunning === true || isShownOnce) event.preventDefault();
     });
     const [wide, narrow] = [matchMedia(WIDE), matchMedia(NARROW)];
     const onWidth = () => {
@@ -114,13 +123,27 @@ export class App {
       areOn: () => state.preferences.hasShortcuts,
       isForScans: () => state.view.page === 'scan',
     });
-    await this.#resume();
+    // A link that is opened in this tab while the page is there.
+    addEventListener('hashchange', () => void this.#openInvitation(takeTicket()));
+    await (ticket === undefined ? this.#resume() : this.#openInvitation(ticket));
+  }
+
+  /** Asks whether an invitation is accepted, also if this browser is signed in. */
+  async #openInvitation(ticket: string | undefined): Promise<void> {
+    const { state } = this.#screen;
+    // A secret that was made is shown once.
+    if (ticket === undefined || state.invitation?.secret !== undefined) return;
+    clearTimeout(this.#resumeTimer);
+    const known = state.session?.key.id ?? this.#tabs.key();
+    const isSignedIn = Promise.resolve(known).then((key) => key !== undefined);
+    await this.#invitation.open(ticket, isSignedIn);
   }
 
   /** Draws again when relative times change, and when a new day begins. */
   #tick(): void {
     const { session, view } = this.#screen.state;
     this.#screen.draw();
+    void this.#keys.read();
     const day = today().getTime();
     if (session === undefined || day === this.#day) return;
     this.#day = day;
@@ -263,6 +286,20 @@ export class App {
         }),
       readChangesOfKey: () => void readChangesOfKey(this.#screen),
       exportKey: () => exportKey(this.#screen),
+      keys: keyActions(this.#screen, this.#keys),
+      readInvitation: () => void this.#invitation.read(),
+      acceptInvitation: (event) => {
+        event.preventDefault();
+        void this.#invitation.accept();
+      },
+      declineInvitation: () => {
+        this.#invitation.close();
+        if (this.#screen.state.session === undefined) void this.#resume();
+      },
+      useSecret: (event) => {
+        event.preventDefault();
+        void this.#useSecret();
+      },
       readWebhooks: () => void readWebhooks(this.#screen),
       webhook: (id, action) => () => void changeWebhook(this.#screen, id, action),
     };
@@ -301,7 +338,9 @@ export class App {
     filter: () => void this.#screen.focus('.filters button'),
     act: (action) => this.#changing.ask(action),
     place: () => {
-      if (this.#screen.state.view.page === 'orders') this.#placing.open();
+      const { page } = this.#screen.state.view;
+      if (page === 'orders') this.#placing.open();
+      if (page === 'keys') this.#keys.start();
     },
     copyId: () => {
       const { detail, current } = this.#screen.state;
@@ -313,8 +352,8 @@ export class App {
     },
     goTo: (page) => {
       const { view, session } = this.#screen.state;
-      const { read, follow } = session!.may;
-      const isOffered = { orders: true, activity: follow, scan: read }[page];
+      const { read, follow, keys } = session!.may;
+      const isOffered = { orders: true, activity: follow, scan: read, keys }[page];
       if (isOffered) this.#go(onPage(view, page));
     },
     close: () => this.#close(),
@@ -325,6 +364,15 @@ export class App {
     takeBack: () => this.#scanning.takeBack(),
     help: () => this.#screen.change((state) => (state.dialog = { kind: 'keys' })),
   };
+
+  /** Signs in with the secret of an invitation, in place of the key of this tab. Its page stays until that has succeeded. */
+  async #useSecret(): Promise<void> {
+    const { session, invitation } = this.#screen.state;
+    const secret = invitation?.secret;
+    if (secret === undefined) return;
+    if (session !== undefined) this.#signOut(undefined);
+    await this.#signIn(secret);
+  }
 
   async #signIn(key: string): Promise<void> {
     const screen = this.#screen;
@@ -343,7 +391,10 @@ export class App {
       ending.signal.throwIfAborted();
       this.#tabs.keep(key);
       screen.change((state) =>
-        Object.assign(state, { session, isSigningIn: false, isResuming: false }),
+        Object.assign(state, {
+          ...{ session, isSigningIn: false, isResuming: false },
+          invitation: undefined,
+        }),
       );
       await screen.focus('h1');
       const { view } = screen.state;
@@ -369,9 +420,9 @@ export class App {
     this.#signingIn = undefined;
     this.#screen.state.session?.ending.abort();
     this.#list.stop();
-    const { isWide, isNarrow, view } = this.#screen.state;
+    const { isWide, isNarrow, view, invitation } = this.#screen.state;
     this.#screen.change((state) =>
-      Object.assign(state, initialState(view), { signInProblem, isWide, isNarrow }),
+      Object.assign(state, initialState(view), { signInProblem, isWide, isNarrow, invitation }),
     );
   }
 
@@ -426,9 +477,11 @@ export class App {
       return;
     }
     const { follow, webhooks } = session.may;
-    const isOffered = { orders: true, scan: session.may.read, activity: follow, webhooks }[
-      asked.page
-    ];
+    const isOffered = {
+      ...{ orders: true, scan: session.may.read, activity: follow, webhooks },
+      // Without the scope, the page says so.
+      keys: true,
+    }[asked.page];
     const view: View = isOffered ? asked : { ...asked, page: 'orders' };
     this.#screen.change((state) => Object.assign(state, { view }));
     const isOtherPage = isFirst || before.page !== view.page;
@@ -436,6 +489,7 @@ export class App {
     const isOtherKey = isOtherPage || before.by !== view.by || before.day !== view.day;
     if (isOtherKey) void readChangesOfKey(this.#screen);
     if (isOtherPage) void readWebhooks(this.#screen);
+    if (isOtherPage || before.keys !== view.keys) this.#keys.show();
     if (!session.may.read) {
       this.#screen.change((state) => Object.assign(state, { live: 'off' }));
       return;
@@ -444,7 +498,9 @@ export class App {
     const reading = isOther ? this.#list.read({ firstPage }) : undefined;
     const isOtherOrder = isFirst || before.order !== view.order;
     // A dialog belongs to the list and the order below it.
-    if (isOther || isOtherOrder) this.#screen.change((state) => (state.dialog = undefined));
+    if ((isOther || isOtherOrder) && this.#screen.state.dialog?.kind !== 'made') {
+      this.#screen.change((state) => (state.dialog = undefined));
+    }
     if (isOtherOrder) await showDetails(this.#screen, before.order);
     await reading;
     const isSorted = !isFirst && before.sorting !== view.sorting;
@@ -516,6 +572,7 @@ export class App {
       void this.#screen.focus(`tbody ${current === undefined ? '' : 'tr.current '}th a`);
     } else if (search !== '') this.#screen.change((state) => Object.assign(state, { search: '' }));
     else if (detail !== undefined) this.#go({ ...view, order: undefined });
+    else if (view.page === 'keys' && view.keys === 'create') this.#go({ ...view, keys: 'valid' });
     else if (view.page === 'scan') this.#go({ ...view, page: 'orders' });
     else if (bulk?.isRunning === false) this.#screen.change((state) => (state.bulk = undefined));
     else if (selected.size > 0 || selecting !== undefined) this.#clearSelection();

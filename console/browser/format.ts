@@ -149,9 +149,13 @@ const CODES: Readonly<Record<string, string>> = {
   order_changed: 'it has changed since it was shown here',
   order_not_found: 'there is no such order',
   cancel_limit_reached: 'this key has reached its limit of cancels in an hour',
+  key_not_found: 'there is no such key',
+  key_ended: 'the key has expired, or was revoked',
+  last_key_manager: 'no other key could manage keys then; create one before',
+  too_many_keys: 'the store has as many keys as can be created here',
 };
 
-/** Describes why an order was not changed, for the staff of the store. */
+/** Describes why an order, or a key, was not changed, for the staff of the store. */
 export const codeInWords = (code: string): string => CODES[code] ?? code;
 
 /** Describes a refusal; one that a later release has added has a message of its own. */
@@ -165,6 +169,12 @@ export function refusalInWords({
   return code in CODES ? sentence(codeInWords(code)) : message;
 }
 
+/** What limits count. */
+const LIMITS: Readonly<Record<string, string>> = {
+  cancel_limit_reached: 'cancels',
+  key_change_limit_reached: 'changes of keys',
+};
+
 /** Describes an error for the staff of the store, as a sentence. */
 export function inWords(error: unknown): string {
   const answer = error instanceof UnknownOutcomeError ? error.cause : error;
@@ -175,10 +185,14 @@ export function inWords(error: unknown): string {
     error instanceof OrderChangedError ||
     error instanceof NotFoundError;
   if (isRefusal) return refusalInWords(error);
+  if (error instanceof ForbiddenError && error.code === 'exceeds_own_key') {
+    return `Your key cannot give or change more than it has: ${error.problems.map(({ detail }) => detail).join('; ')}.`;
+  }
   if (error instanceof ForbiddenError) return 'This key may not do that.';
-  if (error instanceof LimitError && error.code === 'cancel_limit_reached') {
-    const minutes = Math.ceil((error.retryAfterMs ?? 60_000) / 60_000);
-    return `This key has reached its limit of cancels in an hour. The next is possible in ${minutes} min.`;
+  const limited = error instanceof LimitError ? LIMITS[error.code] : undefined;
+  if (limited !== undefined) {
+    const minutes = Math.ceil(((error as LimitError).retryAfterMs ?? 60_000) / 60_000);
+    return `This key has reached its limit of ${limited} in an hour. The next is possible in ${minutes} min.`;
   }
   if (error instanceof UnknownOutcomeError) return 'The store did not answer in time.';
   if (error instanceof ConnectionError) return 'The service cannot be reached.';

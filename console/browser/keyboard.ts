@@ -12,7 +12,7 @@ export interface Shortcuts {
   readonly place: () => void;
   readonly copyId: () => void;
   readonly exportCsv: () => void;
-  readonly goTo: (page: 'orders' | 'activity' | 'scan') => void;
+  readonly goTo: (page: 'orders' | 'activity' | 'scan' | 'keys') => void;
   readonly close: () => void;
   readonly help: () => void;
   readonly commands: () => void;
@@ -65,6 +65,7 @@ export function listenForKeys(
       o: () => shortcuts.goTo('orders'),
       a: () => shortcuts.goTo('activity'),
       s: () => shortcuts.goTo('scan'),
+      k: () => shortcuts.goTo('keys'),
     };
     const action = isSecond ? second[key as 'o'] : actionOf(shortcuts, key);
     action?.();

@@ -6,6 +6,9 @@ import { clockProblem } from './clock.ts';
 import { detailsDialog, detailsPanel } from './details.ts';
 import { clockTime, timeZone } from './format.ts';
 import { icon, mark } from './icons.ts';
+import { invitationPage } from './keys/invitation-view.ts';
+import { keysPage } from './keys/keys-view.ts';
+import { abilitiesOf } from './keys/scopes.ts';
 import { onPage, searchOf, withoutFilters } from './list/address.ts';
 import { filterBar, phoneTools } from './list/filters-view.ts';
 import { ordersList } from './list/list-view.ts';
@@ -19,11 +22,13 @@ import { webhooksPage } from './webhooks.ts';
 const TABS = [
   ['orders', 'Orders'],
   ['activity', 'Activity'],
+  ['keys', 'Keys'],
   ['webhooks', 'Webhooks'],
 ] as const;
 
 /** The whole page. */
 export function page(state: State, actions: Actions) {
+  if (state.invitation !== undefined) return invitationPage(state, state.invitation, actions);
   if (state.session === undefined) return signInPage(state, actions);
   const { detail, isWide, toast } = state;
   return html`
@@ -43,6 +48,7 @@ export function page(state: State, actions: Actions) {
 
 function mainOf(state: State, actions: Actions) {
   if (state.view.page === 'activity') return activityPage(state, actions);
+  if (state.view.page === 'keys') return keysPage(state, actions);
   if (state.view.page === 'webhooks') return webhooksPage(state, actions);
   if (state.view.page === 'scan') return scanPage(state, actions);
   if (!state.session!.may.read) {
@@ -76,8 +82,8 @@ function appBar(state: State, actions: Actions) {
 
 /** Links to the pages that the key may see. */
 function tabs({ session, view }: State, actions: Actions) {
-  const { follow, webhooks } = session!.may;
-  const isOffered = { orders: true, activity: follow, webhooks };
+  const { follow, webhooks, keys } = session!.may;
+  const isOffered = { orders: true, activity: follow, webhooks, keys };
   const shown = view.page === 'scan' ? 'orders' : view.page;
   return TABS.filter(([name]) => isOffered[name]).map(([name, text]) => {
     const to = onPage(view, name);
@@ -97,18 +103,12 @@ function liveState({ live }: State) {
 
 function keyMenu(state: State, actions: Actions) {
   const { session, preferences, isNarrow } = state;
-  const { key, may } = session!;
-  const limit = key.cancelsPerHour === undefined ? '' : ` (${key.cancelsPerHour} an hour)`;
-  const can = [
-    ...[may.read && 'reads', may.place && 'places', may.cancel && `cancels${limit}`],
-    may.ship && 'ships',
-  ];
-  const abilities = can.filter(Boolean).join(', ') || 'has other scopes';
+  const { key } = session!;
   return html`<button type="button" class="quiet who" popovertarget="menu" aria-label="Signed in with the key ${key.name}">
       ${icon(isNarrow ? 'menu' : 'key')}<span><bdi>${key.name}</bdi></span>${icon('down')}</button>
     <div class="popover menu" id="menu" popover role="dialog" aria-label="Key">
       ${isNarrow ? html`<nav class="pages" aria-label="Views">${tabs(state, actions)}</nav>` : nothing}
-      <p class="head"><b><bdi>${key.name}</bdi></b><br /><code>${key.id}</code><br />This key ${abilities}.</p>
+      <p class="head"><b><bdi>${key.name}</bdi></b><br /><code>${key.id}</code><br />This key ${abilitiesOf(key)}.</p>
       <button type="button" class="item" popovertarget="menu" popovertargetaction="hide" @click=${actions.showDialog({ kind: 'keys' })}>Keyboard shortcuts <kbd>?</kbd></button>
       <button type="button" class="item narrow-only" popovertarget="menu" popovertargetaction="hide" @click=${actions.exportCsv}>Export CSV</button>
       <label class="item narrow-only"><input type="checkbox" .checked=${preferences.isCompact} @change=${actions.setCompact(!preferences.isCompact)} />Compact rows</label>

@@ -122,9 +122,13 @@ export class Screen {
 }
 
 function titleOf(state: State): string {
-  const { session, view, detail } = state;
+  const { session, view, detail, invitation } = state;
+  if (invitation !== undefined) return `Invitation · ${nameOf(state)}`;
   if (session === undefined) return `Sign in · ${nameOf(state)}`;
-  const names = { orders: 'Orders', scan: 'Scan', activity: 'Activity', webhooks: 'Webhooks' };
+  const names = {
+    ...{ orders: 'Orders', scan: 'Scan', activity: 'Activity' },
+    ...{ keys: 'Keys', webhooks: 'Webhooks' },
+  };
   const page = names[view.page];
   return `${detail === undefined ? page : `Order ${detail.id}`} · ${nameOf(state)}`;
 }

@@ -12,7 +12,7 @@ export interface Session {
   readonly client: StoreOrders;
   readonly key: Key;
   readonly may: Readonly<
-    Record<'read' | 'place' | 'cancel' | 'ship' | 'follow' | 'webhooks', boolean>
+    Record<'read' | 'place' | 'cancel' | 'ship' | 'follow' | 'webhooks' | 'keys', boolean>
   >;
   /** Aborted when the session ends; ends its requests. */
   readonly ending: AbortController;
@@ -63,6 +63,7 @@ export async function signIn(
       ship: can('orders:ship'),
       follow: can('changes:read'),
       webhooks: can('webhooks:manage'),
+      keys: can('keys:manage'),
     };
     return { session: { client, key, may, ending }, firstPage };
   } catch (error) {

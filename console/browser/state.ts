@@ -1,12 +1,16 @@
 import type {
   Activity,
   Change,
+  KeySecret,
   OrderCounts,
   OrderHistory,
   OrderRecord,
   Store,
   Webhook,
 } from '@store-orders/client';
+import type { InvitationState } from './keys/invitation.ts';
+import type { KeyQuestion, KeysState, Rotation } from './keys/keys.ts';
+import type { KeyDraft } from './keys/new-key.ts';
 import type { View } from './list/address.ts';
 import type { Draft } from './placing/draft.ts';
 import { type Column, type Preferences, storedPreferences } from './preferences.ts';
@@ -93,6 +97,11 @@ export interface State {
   /** Undefined unless the view shows what a key did. */
   ofKey: ChangesOfKey | undefined;
   webhooks: WebhooksState | undefined;
+  keys: KeysState | undefined;
+  /** The form of a new key; it stays until it is sent. */
+  newKey: KeyDraft | undefined;
+  /** Shown in place of everything else. */
+  invitation: InvitationState | undefined;
 }
 
 /** The orders that a text means. */
@@ -231,6 +240,22 @@ export type Dialog =
       readonly problem: string | undefined;
     }
   | { readonly kind: 'results'; readonly results: readonly Result[] }
+  | (KeyQuestion & {
+      readonly kind: 'rotate';
+      readonly choice: Rotation;
+      /** Identifies the request, so that a repetition makes the same secret. */
+      readonly idempotencyKey: string;
+      /** Whether it was sent, and its outcome is not known. */
+      readonly isSent: boolean;
+    })
+  | (KeyQuestion & { readonly kind: 'revoke' })
+  | {
+      /** A secret, or an invitation, that is shown once. */
+      readonly kind: 'made';
+      readonly made: KeySecret;
+      readonly isNew: boolean;
+      readonly isCodeHidden: boolean;
+    }
   | { readonly kind: 'keys' | 'palette' };
 
 /** What the key of the view did on its day. */
@@ -310,6 +335,9 @@ export function initialState(view: View): State {
     activity: undefined,
     ofKey: undefined,
     webhooks: undefined,
+    keys: undefined,
+    newKey: undefined,
+    invitation: undefined,
   };
 }
 

@@ -20,7 +20,7 @@ test('the executable is a running store with all of its pages, threads and comma
   const name = `store-orders-${VERSION}-${process.platform}-${process.arch}`;
   execFileSync('sha256sum', ['--check', `${name}.sha256`], { cwd: RELEASE, stdio: 'pipe' });
   const licences = readFileSync(join(RELEASE, `${name}.LICENSES`), 'utf8');
-  for (const each of ['Node.js v', 'lit-html ', 'pg ', 'ajv ', 'pino ']) {
+  for (const each of ['Node.js v', 'lit-html ', 'lean-qr ', 'pg ', 'ajv ', 'pino ']) {
     assert.ok(licences.includes(`\n${each}`), each);
   }
 

@@ -83,7 +83,7 @@ export function dialogActions(
     closeDialog: (event) => {
       event.preventDefault();
       const { dialog } = screen.state;
-      if ((dialog?.kind === 'one' || dialog?.kind === 'place') && dialog.isActing) return;
+      if (dialog !== undefined && 'isActing' in dialog && dialog.isActing) return;
       screen.change((state) => {
         if (dialog?.kind === 'palette') state.search = '';
         state.dialog = undefined;

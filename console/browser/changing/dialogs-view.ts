@@ -3,6 +3,7 @@ import type { Actions } from '../actions.ts';
 import { failureNotice, summaryOf } from '../details.ts';
 import { count, orders, REASONS } from '../format.ts';
 import { icon } from '../icons.ts';
+import { madeDialog, revokeDialog, rotateDialog } from '../keys/key-dialogs.ts';
 import { placeDialog } from '../placing/placing.ts';
 import { paletteDialog } from '../search/palette.ts';
 import { type Bulk, type Dialog, type State, WORDS } from '../state.ts';
@@ -18,6 +19,9 @@ export function dialogView(state: State, dialog: Dialog, actions: Actions) {
   if (dialog.kind === 'place') return placeDialog(dialog, actions);
   if (dialog.kind === 'several') return askSeveral(dialog, actions);
   if (dialog.kind === 'results') return resultsDialog(state, dialog, actions);
+  if (dialog.kind === 'made') return madeDialog(dialog, actions);
+  if (dialog.kind === 'rotate') return rotateDialog(dialog, actions);
+  if (dialog.kind === 'revoke') return revokeDialog(state, dialog, actions);
   if (dialog.kind === 'palette') return paletteDialog(state, actions);
   return keysDialog(state, actions);
 }
@@ -122,15 +126,15 @@ const KEYS: readonly (readonly [string, ...string[]])[] = [
   ['Filter', 'f'],
   ['Ship the open order', 's'],
   ['Cancel the open order', 'c'],
-  ['Place an order', 'n'],
+  ['Place an order, create a key', 'n'],
   ['Copy the id', 'y'],
   ['Export CSV', 'e'],
-  ['Orders, activity, scan', 'g o', 'g a', 'g s'],
+  ['Orders, activity, scan, keys', 'g o', 'g a', 'g s', 'g k'],
   ['Close, clear the selection', 'Esc'],
 ];
 
 function keysDialog({ preferences }: State, actions: Actions) {
-  return html`<dialog class="ask keys" aria-labelledby="ask" @cancel=${actions.closeDialog}>
+  return html`<dialog class="ask shortcuts" aria-labelledby="ask" @cancel=${actions.closeDialog}>
     <div class="inner"><h2 id="ask">Keyboard</h2>
       <p>Letters work outside of text fields.</p>
       <dl>${KEYS.map(([name, ...keys]) => html`<div><dt>${name}</dt><dd>${keys.map((key) => html`<kbd>${key}</kbd> `)}</dd></div>`)}</dl>

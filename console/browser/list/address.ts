@@ -9,7 +9,9 @@ import { COLUMNS, type Column } from '../preferences.ts';
 import { boundsOf, dayStart, PRESETS_OF, type Range, rangeIn } from './range.ts';
 
 export const STATUSES = ['pending', 'shipped', 'cancelled'] as const;
-const PAGES = ['orders', 'scan', 'activity', 'webhooks'] as const;
+const PAGES = ['orders', 'scan', 'activity', 'keys', 'webhooks'] as const;
+/** The states of keys that are listed, and the form of a new one. */
+const KEY_VIEWS = ['valid', 'expired', 'revoked', 'create'] as const;
 /** Numbers of days that the activity can show, today included. */
 export const DAY_COUNTS = [14, 30, 90] as const;
 
@@ -47,6 +49,8 @@ export interface View {
   readonly day: string;
   /** The type of its changes that is shown; empty for all. */
   readonly type: '' | 'placed' | 'shipped' | 'cancelled';
+  /** What is shown of the API keys. */
+  readonly keys: (typeof KEY_VIEWS)[number];
 }
 
 /** Reads a view from the query of a URL; malformed parts are ignored. */
@@ -72,6 +76,7 @@ export function viewOf(search: string): View {
     type:
       (['placed', 'shipped', 'cancelled'] as const).find((each) => each === query.get('type')) ??
       '',
+    keys: KEY_VIEWS.find((each) => each === query.get('keys')) ?? 'valid',
   };
 }
 
@@ -93,7 +98,7 @@ const sortingText = ({ by, isDescending }: Sorting) => `${isDescending ? '-' : '
 /** Writes a view as the query of a URL. */
 export function searchOf(view: View): string {
   const { page, statuses, petId, reference, prefix, ships, placed, changed } = view;
-  const { sorting, without, order, days, by, day, type } = view;
+  const { sorting, without, order, days, by, day, type, keys } = view;
   const query = new URLSearchParams();
   if (page !== 'orders') query.set('view', page);
   if (statuses.length > 0) query.set('status', statuses.join());
@@ -112,13 +117,14 @@ export function searchOf(view: View): string {
     if (day !== '') query.set('day', day);
     if (type !== '') query.set('type', type);
   }
+  if (page === 'keys' && keys !== 'valid') query.set('keys', keys);
   return query.size === 0 ? '?' : `?${query}`;
 }
 
 /** A page as its tab opens it: without an order, or what a key did. */
 export const onPage = (view: View, page: View['page']): View => ({
   ...view,
-  ...{ page, order: undefined, by: '', day: '', type: '' },
+  ...{ page, order: undefined, by: '', day: '', type: '', keys: 'valid' },
 });
 
 /** The view without filters, with everything else as it is. */

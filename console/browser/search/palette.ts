@@ -51,6 +51,12 @@ function commandsOf(state: State, actions: Actions): Command[] {
     command('Orders', 'list', goTo('orders'), 'g', 'o'),
     ...(may.follow ? [command('Activity', 'clock', goTo('activity'), 'g', 'a')] : []),
     ...(may.webhooks ? [command('Webhooks', 'link', goTo('webhooks'))] : []),
+    ...(may.keys
+      ? [
+          command('Keys', 'key', goTo('keys'), 'g', 'k'),
+          command('Create key…', 'plus', actions.keys.start()),
+        ]
+      : []),
     command('Keyboard shortcuts', 'key', actions.showDialog({ kind: 'keys' }), '?'),
     command('Sign out', 'off', actions.signOut),
   ];

@@ -1,0 +1,62 @@
+import type { ManagedKey } from '@store-orders/client';
+import type { Handler } from '../actions.ts';
+import type { Screen } from '../screen.ts';
+import type { Keys, Rotation } from './keys.ts';
+import type { Preset } from './new-key.ts';
+
+/** What a user does with keys. */
+export interface KeyActions {
+  readonly read: Handler;
+  readonly showMore: Handler;
+  /** Opens the form of a new key. */
+  readonly start: (preset?: Preset['id']) => Handler;
+  /** Takes over what was changed in the form. */
+  readonly edit: Handler;
+  /** Creates the key of the form. */
+  readonly create: Handler;
+  /** Opens another form, after one whose outcome is not known. */
+  readonly startAnother: Handler;
+  /** Asks before a secret is replaced, or a key is revoked. */
+  readonly ask: (kind: 'rotate' | 'revoke', key: ManagedKey) => Handler;
+  readonly chooseRotation: Handler;
+  /** Carries out what the dialog asks. */
+  readonly confirm: Handler;
+  /** Shows or hides the code of an invitation. */
+  readonly toggleCode: Handler;
+}
+
+export function keyActions(screen: Screen, keys: Keys): KeyActions {
+  return {
+    read: () => void keys.read(),
+    showMore: () => keys.showMore(),
+    start: (preset) => () => keys.start(preset),
+    edit: ({ target }) => {
+      const { name, value, checked } = target as HTMLInputElement;
+      const scopes = screen.state.newKey?.scopes ?? [];
+      if (name === 'preset') keys.choose(value as Preset['id']);
+      else if (name === 'scope') {
+        const others = scopes.filter((each) => each !== value);
+        keys.edit({ preset: undefined, scopes: checked ? [...others, value] : others });
+      } else keys.edit({ [name]: value });
+    },
+    create: (event) => {
+      event.preventDefault();
+      void keys.create();
+    },
+    startAnother: () => keys.startAnother(),
+    ask: (kind, key) => () => keys.ask(kind, key),
+    chooseRotation: ({ target }) =>
+      keys.chooseRotation((target as HTMLInputElement).value as Rotation),
+    confirm: (event) => {
+      event.preventDefault();
+      void keys.confirm();
+    },
+    toggleCode: () =>
+      screen.change((state) => {
+        const { dialog } = state;
+        if (dialog?.kind === 'made') {
+          state.dialog = { ...dialog, isCodeHidden: !dialog.isCodeHidden };
+        }
+      }),
+  };
+}

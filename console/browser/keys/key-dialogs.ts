@@ -1,0 +1,148 @@
+import type { ManagedKey } from '@store-orders/client';
+import { html, nothing } from 'lit-html';
+import type { Actions } from '../actions.ts';
+import { now } from '../clock.ts';
+import { clockTime, count, day, daysFrom, time } from '../format.ts';
+import { type IconName, icon } from '../icons.ts';
+import type { Dialog, State } from '../state.ts';
+import { invitationLink } from './invitation.ts';
+import { lastUse } from './keys-view.ts';
+import { qrCode } from './qr-code.ts';
+import { abilitiesOf } from './scopes.ts';
+
+/** Keeps a dialog that must be closed by its button. */
+const keep = (event: Event) => event.preventDefault();
+
+/** The secret, or the invitation, of a key. Neither is anywhere else, so only its button closes the dialog. */
+export function madeDialog(
+  { made, isNew, isCodeHidden }: Dialog & { readonly kind: 'made' },
+  actions: Actions,
+) {
+  const { key, secret, invitation } = made;
+  const { name, expiresAt, invitedUntil } = key;
+  const text = secret ?? (invitation && invitationLink(invitation));
+  const isInvitation = invitation !== undefined;
+  const title = isInvitation ? 'is invited' : isNew ? 'can sign in' : 'has another secret';
+  const what = isInvitation ? 'Link' : 'Secret';
+  return html`<dialog class="ask made" aria-labelledby="ask" @cancel=${keep}>
+    <div class="inner"><h2 id="ask">${icon('done')}<bdi>${name}</bdi> ${title}</h2>
+      ${
+        text === undefined
+          ? html`<p class="notice">${icon('warning')}<span><b>Its secret cannot be shown any more.</b> The key is there: replace its secret, or revoke it.</span></p>`
+          : html`<p class="notice">${icon('warning')}<span><b>Shown only now.</b> ${isInvitation ? html`Good once, until ${invitedUntil === undefined ? 'an hour from now' : clockTime(new Date(invitedUntil))}. The secret is made in the browser that opens it: send it to nobody else.` : 'The service keeps no copy. If it is lost, replace the secret.'}</span></p>
+        <div class="handed"><div>
+          <label for="handed">${what}</label>
+          <div class="copied"><input id="handed" class="code" readonly spellcheck="false" .value=${text} /><button type="button" autofocus @click=${actions.copy(text, what)}>${icon('copy')}Copy</button></div>
+          <p class="small">${isInvitation ? 'Opens the console, where it is accepted. It is of no use after that.' : 'For programs, as a bearer token, and for the sign-in page.'}</p>
+          <dl class="facts"><dt>It</dt><dd>${abilitiesOf(key)}</dd><dt>Expires</dt><dd>${expiresAt === undefined ? 'never' : day(expiresAt)}</dd></dl>
+        </div>${
+          isInvitation
+            ? html`<div class="code-box">${isCodeHidden ? nothing : qrCode(text, `Code of the invitation of ${name}`)}
+          ${isCodeHidden ? nothing : html`<p class="small">Scan it with the phone that will use the key</p>`}
+          <button type="button" class="link" aria-expanded=${!isCodeHidden} @click=${actions.keys.toggleCode}>${isCodeHidden ? 'Show the code' : 'Hide the code'}</button></div>`
+            : nothing
+        }</div>`
+      }</div>
+    <div class="end"><p class="small">Esc does not close this.</p><button type="button" class="primary" @click=${actions.closeDialog}>${text === undefined ? 'Close' : 'I have it, close'}</button></div>
+  </dialog>`;
+}
+
+/** The old secret, by how it is replaced. */
+const ROTATIONS = [
+  ['86400', 'for 24 hours', 86_400],
+  ['604800', 'for 7 days', 604_800],
+  ['0', 'no longer', 0],
+  ['invitation', 'until an invitation is accepted', 0],
+] as const;
+const HINTS: Readonly<Record<string, string>> = {
+  '0': 'if it has leaked; what uses it stops at once',
+  invitation: 'for a person, who gets the new one in their own browser',
+};
+
+export function rotateDialog(dialog: Dialog & { readonly kind: 'rotate' }, actions: Actions) {
+  const { key, choice, isActing, isSent, problem } = dialog;
+  const isInvited = key.invitedUntil !== undefined;
+  const radio = ([value, text, seconds]: (typeof ROTATIONS)[number]) => {
+    const until = new Date(now().getTime() + seconds * 1_000).toISOString();
+    return html`<label><input type="radio" name="rotation" value=${value} ?disabled=${isSent} .checked=${choice === value} @change=${actions.keys.chooseRotation} /><span><b>${text}</b> <span class="hint">${HINTS[value] ?? html`until ${time(until)}`}</span></span></label>`;
+  };
+  return question(
+    {
+      ...{ key, isActing, problem },
+      title: html`${isInvited ? 'Invite' : 'Replace the secret of'} <bdi>${key.name}</bdi>${isInvited ? ' again' : ''}?`,
+      text: isInvited
+        ? 'The link before ends at once. The new one is shown once, and good for an hour.'
+        : 'It stays the same key: its name, what it may do and its history. The new secret is shown once.',
+      notice: isInvited
+        ? nothing
+        : html`<p class="notice calm">${icon('clock')}<span><b>Last used: ${lastUse(key)}</b><br />Give whatever uses it time to change over.</span></p>`,
+      choices: isInvited
+        ? nothing
+        : html`<fieldset class="radios"><legend>The old secret works</legend>${ROTATIONS.map(radio)}</fieldset>${key.formerSecretUntil === undefined ? nothing : html`<p class="small">The secret before that ends now.</p>`}`,
+      keep: isInvited ? 'Do not invite' : 'Keep the secret',
+      go: isInvited ? 'Invite again' : 'Replace the secret',
+      going: isInvited ? 'Inviting…' : 'Replacing…',
+      isDangerous: false,
+    },
+    actions,
+  );
+}
+
+export function revokeDialog(
+  { keys, session }: State,
+  { key, isActing, problem }: Dialog & { readonly kind: 'revoke' },
+  actions: Actions,
+) {
+  const { webhooks, formerSecretUntil, invitedUntil, lastUsedAt } = key;
+  const made = keys?.found?.filter((each) => each.createdBy === key.id && each.state === 'valid');
+  const line = (picture: IconName, what: string, text: string) =>
+    html`<li class=${picture}>${icon(picture)}<span><b>${what}</b> ${text}</span></li>`;
+  const isInUse = lastUsedAt !== undefined && !/\d days|year/.test(daysFrom(lastUsedAt));
+  const many = (value: number | bigint, what: string) =>
+    `Its ${count(value)} ${what}${BigInt(value) === 1n ? '' : 's'}`;
+  const keysMade = made?.length ?? 0;
+  return question(
+    {
+      ...{ key, isActing, problem },
+      title: html`Revoke <bdi>${key.name}</bdi>?`,
+      text: 'It stops within a second, everywhere, and cannot be taken back.',
+      notice: html`<p class="notice ${isInUse ? '' : 'calm'}">${icon(isInUse ? 'warning' : 'clock')}<span><b>Last used: ${lastUse(key)}</b>${isInUse ? html`<br />Something depends on it. To change over without a gap, replace the secret.` : nothing}</span></p>`,
+      choices: html`<ul class="stops">
+        ${line('crossed', 'Every request', `with it is refused${formerSecretUntil === undefined ? '' : ', with both secrets'}.`)}
+        ${line('crossed', 'Every console', 'signed in with it is signed out.')}
+        ${invitedUntil === undefined ? nothing : line('crossed', 'Its invitation', 'ends.')}
+        ${line('check', 'A change of many orders', 'whose request has arrived is carried out.')}
+        ${webhooks === 0n ? nothing : line('check', many(webhooks, 'webhook'), `${webhooks === 1n ? 'goes' : 'go'} on, until ${webhooks === 1n ? 'it is' : 'they are'} paused or deleted${session!.may.webhooks ? ', at Webhooks' : ''}.`)}
+        ${keysMade === 0 ? nothing : line('check', many(keysMade, 'key'), `(that it made) ${keysMade === 1 ? 'goes' : 'go'} on, until revoked.`)}
+        ${line('check', 'Its orders and history', 'stay, under its name.')}</ul>`,
+      ...{ keep: 'Keep key', go: 'Revoke key', going: 'Revoking…', isDangerous: true },
+    },
+    actions,
+  );
+}
+
+interface Question {
+  readonly key: ManagedKey;
+  readonly isActing: boolean;
+  readonly problem: string | undefined;
+  readonly title: unknown;
+  readonly text: string;
+  readonly notice: unknown;
+  readonly choices: unknown;
+  /** The buttons; the first one has the focus. */
+  readonly keep: string;
+  readonly go: string;
+  readonly going: string;
+  readonly isDangerous: boolean;
+}
+
+function question(asked: Question, actions: Actions) {
+  const { isActing, problem, title, text, notice, choices, isDangerous } = asked;
+  return html`<dialog role="alertdialog" class="ask" aria-labelledby="ask" aria-describedby="consequence" @cancel=${actions.closeDialog}>
+    <form @submit=${actions.keys.confirm} novalidate>
+    <div class="inner"><h2 id="ask">${title}</h2><p id="consequence">${text}</p>${notice} ${choices}
+      <div role="alert">${problem === undefined ? nothing : html`<p class="notice">${icon('warning')}<span>${problem}</span></p>`}</div></div>
+    <div class="end"><button type="button" autofocus aria-disabled=${isActing} @click=${actions.closeDialog}>${asked.keep}</button>
+      <button class=${isDangerous ? 'danger' : 'primary'} aria-disabled=${isActing}>${isActing ? asked.going : asked.go}</button></div>
+    </form></dialog>`;
+}
