@@ -74,7 +74,7 @@ function summary(draft: KeyDraft, { key }: Session, actions: Actions) {
     const isOn = scopes.includes(scope);
     return html`<li class=${isOn ? '' : 'not'}>${icon(isOn ? 'check' : 'cross')}<span>${isOn ? nothing : html`<span class="hidden">not: </span>`}${abilityName(each)}${isOn && typed !== '' ? `, up to ${typed} an hour` : ''}</span></li>`;
   });
-  return html`<aside class="card summary" aria-labelledby="can"><div class="card-head"><h2 id="can">What <bdi>${name.trim() || 'the key'}</bdi> can do</h2></div>
+  return html`<aside class="card can-do" aria-labelledby="can"><div class="card-head"><h2 id="can">What <bdi>${name.trim() || 'the key'}</bdi> can do</h2></div>
     <ul>${can}</ul>
     <dl class="facts"><dt>Expires</dt><dd>${end === undefined ? 'never' : day(end)}</dd><dt>Environment</dt><dd>${key.environment}</dd><dt>Made by</dt><dd><bdi>${key.name}</bdi></dd></dl>
     <div class="foot">

@@ -34,7 +34,7 @@ export function madeDialog(
           <label for="handed">${what}</label>
           <div class="copied"><input id="handed" class="code" readonly spellcheck="false" .value=${text} /><button type="button" autofocus @click=${actions.copy(text, what)}>${icon('copy')}Copy</button></div>
           <p class="small">${isInvitation ? 'Opens the console, where it is accepted. It is of no use after that.' : 'For programs, as a bearer token, and for the sign-in page.'}</p>
-          <dl class="facts"><dt>It</dt><dd>${abilitiesOf(key)}</dd><dt>Expires</dt><dd>${expiresAt === undefined ? 'never' : day(expiresAt)}</dd></dl>
+          <dl class="facts"><dt>The key</dt><dd>${abilitiesOf(key)}</dd><dt>Expires</dt><dd>${expiresAt === undefined ? 'never' : day(expiresAt)}</dd></dl>
         </div>${
           isInvitation
             ? html`<div class="code-box">${isCodeHidden ? nothing : qrCode(text, `Code of the invitation of ${name}`)}

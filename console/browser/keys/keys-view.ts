@@ -68,6 +68,8 @@ function noScope({ session }: State, actions: Actions) {
       ${command('store-orders keys create --name "Kim" --scope keys:manage', actions)}</div>`;
 }
 
+const hidden = (text: string) => html`<span class="hidden">${text}</span>`;
+
 /** The own key first, then the oldest. */
 function table(state: State, actions: Actions) {
   const { keys, session, view } = state;
@@ -77,10 +79,22 @@ function table(state: State, actions: Actions) {
     ...found.filter(({ id }) => id === own),
     ...found.filter(({ id }) => id !== own),
   ].slice(0, keys?.most);
-  const end = view.keys === 'revoked' ? 'Revoked' : 'Expires';
+  const heads: readonly (readonly [string, unknown])[] = [
+    ...([
+      ['name', 'Key'],
+      ['may', 'May'],
+      ['used', 'Last used'],
+    ] as const),
+    ['ends', view.keys === 'revoked' ? 'Revoked' : 'Expires'],
+    ...([
+      ['made', 'Made'],
+      ['state', hidden('State')],
+      ['do', hidden('Actions')],
+    ] as const),
+  ];
   return html`${keys?.problem === undefined ? nothing : html`<p class="notice" role="alert">${icon('warning')}<span>These may not be all keys. ${keys.problem}</span><button type="button" @click=${actions.keys.read}>Try again</button></p>`}
     <table class="key-list" role="table"><caption class="hidden">Keys</caption>
-      <thead role="rowgroup"><tr role="row">${['Key', 'May', 'Last used', end, 'Made'].map((each) => html`<th scope="col" role="columnheader">${each}</th>`)}<th scope="col" role="columnheader"><span class="hidden">State</span></th><th scope="col" role="columnheader"><span class="hidden">Actions</span></th></tr></thead>
+      <thead role="rowgroup"><tr role="row">${heads.map(([name, text]) => html`<th scope="col" role="columnheader" class=${name}>${text}</th>`)}</tr></thead>
       <tbody role="rowgroup">${repeat(
         sorted,
         ({ id }) => id,
