@@ -390,12 +390,10 @@ export class App {
       const { session, firstPage } = await signIn(keyed, orderQuery(asked), ending);
       ending.signal.throwIfAborted();
       this.#tabs.keep(key);
-      screen.change((state) =>
-        Object.assign(state, {
-          ...{ session, isSigningIn: false, isResuming: false },
-          invitation: undefined,
-        }),
-      );
+      screen.change((state) => {
+        Object.assign(state, { session, isSigningIn: false, isResuming: false });
+        if (state.invitation?.secret === key) state.invitation = undefined;
+      });
       await screen.focus('h1');
       const { view } = screen.state;
       const isSame = listOf(asked) === listOf(view);

@@ -323,7 +323,7 @@ test('a key is revoked after a question that says what stops; its console signs 
     /within a second/,
     /Every request with it is refused/,
     /A change of many orders whose request has arrived is carried out/,
-    /Its 1 key \(that it made\) goes on, until revoked/,
+    /The key that it made goes on, until revoked/,
     /Its orders and history stay/,
   ]) {
     assert.match(text, part);

@@ -81,13 +81,14 @@ test('what the key may not do is not offered', async (t) => {
     ['orders:ship', ['Ship order…', 'Select order 1']],
     ['changes:read', ['Activity']],
     ['webhooks:manage', ['Webhooks']],
+    ['keys:manage', ['Keys']],
   ] as const) {
     const secret = await service.newKey({ scopes: ['orders:read', scope] });
     const { page } = await signedIn(t, browser, { ...service, secret }, { search: '?order=1' });
     await page.getByRole('heading', { name: 'History' }).waitFor();
     const controls = {
       button: ['Place order', 'Cancel order…', 'Ship order…'],
-      ...{ checkbox: ['Select order 1'], link: ['Activity', 'Webhooks'] },
+      ...{ checkbox: ['Select order 1'], link: ['Activity', 'Keys', 'Webhooks'] },
     } as const;
     const offered: string[] = [];
     for (const [role, names] of Object.entries(controls)) {

@@ -70,7 +70,7 @@ function summary(draft: KeyDraft, { key }: Session, actions: Actions) {
   const end = endOf(draft, key);
   const can = ABILITIES.filter(({ scope }) => key.scopes.includes(scope)).map((each) => {
     const { scope, limit } = each;
-    const typed = limit === undefined ? '' : draft[limit].trim();
+    const typed = limit === undefined ? '' : draft[limit].trim() || String(key[limit] ?? '');
     const isOn = scopes.includes(scope);
     return html`<li class=${isOn ? '' : 'not'}>${icon(isOn ? 'check' : 'cross')}<span>${isOn ? nothing : html`<span class="hidden">not: </span>`}${abilityName(each)}${isOn && typed !== '' ? `, up to ${typed} an hour` : ''}</span></li>`;
   });

@@ -2,7 +2,7 @@ import type { ManagedKey } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
 import { now } from '../clock.ts';
-import { clockTime, count, day, daysFrom, time } from '../format.ts';
+import { clockTime, count, day, time } from '../format.ts';
 import { type IconName, icon } from '../icons.ts';
 import type { Dialog, State } from '../state.ts';
 import { invitationLink } from './invitation.ts';
@@ -88,6 +88,9 @@ export function rotateDialog(dialog: Dialog & { readonly kind: 'rotate' }, actio
   );
 }
 
+/** What has used a key within this time most likely goes on using it. */
+const IN_USE_MS = 7 * 86_400_000;
+
 export function revokeDialog(
   { keys, session }: State,
   { key, isActing, problem }: Dialog & { readonly kind: 'revoke' },
@@ -97,9 +100,7 @@ export function revokeDialog(
   const made = keys?.found?.filter((each) => each.createdBy === key.id && each.state === 'valid');
   const line = (picture: IconName, what: string, text: string) =>
     html`<li class=${picture}>${icon(picture)}<span><b>${what}</b> ${text}</span></li>`;
-  const isInUse = lastUsedAt !== undefined && !/\d days|year/.test(daysFrom(lastUsedAt));
-  const many = (value: number | bigint, what: string) =>
-    `Its ${count(value)} ${what}${BigInt(value) === 1n ? '' : 's'}`;
+  const isInUse = lastUsedAt !== undefined && now().getTime() - Date.parse(lastUsedAt) < IN_USE_MS;
   const keysMade = made?.length ?? 0;
   return question(
     {
@@ -112,8 +113,8 @@ export function revokeDialog(
         ${line('crossed', 'Every console', 'signed in with it is signed out.')}
         ${invitedUntil === undefined ? nothing : line('crossed', 'Its invitation', 'ends.')}
         ${line('check', 'A change of many orders', 'whose request has arrived is carried out.')}
-        ${webhooks === 0n ? nothing : line('check', many(webhooks, 'webhook'), `${webhooks === 1n ? 'goes' : 'go'} on, until ${webhooks === 1n ? 'it is' : 'they are'} paused or deleted${session!.may.webhooks ? ', at Webhooks' : ''}.`)}
-        ${keysMade === 0 ? nothing : line('check', many(keysMade, 'key'), `(that it made) ${keysMade === 1 ? 'goes' : 'go'} on, until revoked.`)}
+        ${webhooks === 0n ? nothing : line('check', webhooks === 1n ? 'Its webhook' : `Its ${count(webhooks)} webhooks`, `${webhooks === 1n ? 'goes' : 'go'} on, until ${webhooks === 1n ? 'it is' : 'they are'} paused or deleted${session!.may.webhooks ? ', at Webhooks' : ''}.`)}
+        ${keysMade === 0 ? nothing : line('check', keysMade === 1 ? 'The key that it made' : `The ${count(keysMade)} keys that it made`, `${keysMade === 1 ? 'goes' : 'go'} on, until revoked.`)}
         ${line('check', 'Its orders and history', 'stay, under its name.')}</ul>`,
       ...{ keep: 'Keep key', go: 'Revoke key', going: 'Revoking…', isDangerous: true },
     },
