@@ -249,6 +249,14 @@ export type Dialog =
       readonly isSent: boolean;
     })
   | (KeyQuestion & { readonly kind: 'revoke' })
+  | (KeyQuestion & {
+      readonly kind: 'change';
+      readonly name: string;
+      readonly ends: KeyDraft['ends'] | 'as-is';
+      readonly day: string;
+      /** Whether the secret that was replaced ends now. */
+      readonly endsFormer: boolean;
+    })
   | {
       /** A secret, or an invitation, that is shown once. */
       readonly kind: 'made';

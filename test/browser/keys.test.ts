@@ -353,6 +353,33 @@ test('a key is revoked after a question that says what stops; its console signs 
   assert.equal(await other.page.getByRole('button', { name: 'Revoke…' }).count(), 0);
 });
 
+test('a key is renamed and renewed, and its old secret ended; an expired one is renewed', async (t) => {
+  const service = await startService(t);
+  const shop = await keyOf(service, { name: 'shop', expiresAt: Date.now() - DAY_MS });
+  const { page } = await keysPage(t, service);
+  await page.getByRole('link', { name: 'Expired 1' }).click();
+  await choose(page, 'shop', 'Name and end…');
+  const dialog = page.getByRole('alertdialog', { name: 'Name and end of shop' });
+  await dialog.getByLabel('Name').fill('web shop');
+  await dialog.getByLabel('in 30 days').check();
+  assert.deepEqual(await accessibilityFindings(page), []);
+  await dialog.getByRole('button', { name: 'Change key' }).click();
+  await page.getByText('web shop was changed').waitFor();
+  await page.getByRole('link', { name: /^In use/ }).click();
+  assert.match(await rowOf(page, 'web shop').innerText(), /in 30 days/);
+  assert.ok(await isValid(service, shop.secret));
+  await choose(page, 'web shop', 'Replace the secret…');
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Replace the secret' }).click();
+  await page.getByRole('button', { name: 'I have it, close' }).click();
+  await choose(page, 'web shop', 'Name and end…');
+  await page.getByLabel(/End the old secret now/).check();
+  await page.getByLabel('never', { exact: true }).check();
+  await page.getByRole('button', { name: 'Change key' }).click();
+  await rowOf(page, 'web shop').getByText('Never').waitFor();
+  const { former, expiresAt } = await keyNamed(service, 'web shop');
+  assert.deepEqual([former, expiresAt], [undefined, undefined]);
+});
+
 test('a refusal is shown in the question', async (t) => {
   const service = await startService(t);
   await keyOf(service, { name: 'shop' });

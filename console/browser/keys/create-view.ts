@@ -1,3 +1,4 @@
+import type { Key } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
 import { count, day } from '../format.ts';
@@ -14,9 +15,8 @@ export function createPage({ session, view, newKey }: State, actions: Actions) {
   if (newKey === undefined) return nothing;
   const back = { ...view, keys: 'valid' } as const;
   const { name, preset, sent } = newKey;
-  const radio = (field: 'user' | 'ends', value: string, text: unknown, hint = '') =>
-    html`<label><input type="radio" name=${field} value=${value} .checked=${newKey[field] === value} /> <span>${text}${hint === '' ? nothing : html` <span class="hint">${hint}</span>`}</span></label>`;
-  const { expiresAt } = session!.key;
+  const radio = (value: string, text: string, hint: string) =>
+    html`<label><input type="radio" name="user" value=${value} .checked=${newKey.user === value} /> <span>${text} <span class="hint">${hint}</span></span></label>`;
   return html`<div class="head-row"><a class="button quiet icon-only" href=${searchOf(back)} aria-label="Back to the keys" @click=${actions.follow(back)}>${icon('left')}</a><h1 tabindex="-1">Create key</h1></div>
     <form class="create" @submit=${actions.keys.create} @input=${actions.keys.edit} novalidate>
       <div class="choices">
@@ -32,20 +32,45 @@ export function createPage({ session, view, newKey }: State, actions: Actions) {
           <ul class="abilities">${ABILITIES.map((each) => abilityChoice(each, newKey, session!))}</ul>
         </fieldset>
         <fieldset ?disabled=${sent !== undefined}><legend>Used by</legend><div class="radios">
-          ${radio('user', 'person', 'A person', 'is invited by a link or a code, and gets the secret in their own browser')}
-          ${radio('user', 'program', 'A program', 'its secret is shown here, once')}</div>
+          ${radio('person', 'A person', 'is invited by a link or a code, and gets the secret in their own browser')}
+          ${radio('program', 'A program', 'its secret is shown here, once')}</div>
         </fieldset>
         <fieldset ?disabled=${sent !== undefined}><legend>Expires</legend><div class="radios in-line">
-          ${radio('ends', '30', 'in 30 days')} ${radio('ends', '90', 'in 90 days')}
-          ${radio('ends', 'own', expiresAt === undefined ? 'never' : `${day(expiresAt)}, as yours`)}
-          ${radio('ends', 'day', 'on a day')}
-          ${newKey.ends === 'day' ? html`<input type="date" name="day" aria-label="Last day" min=${dayText(today())} max=${expiresAt === undefined ? '9998-12-31' : dayText(new Date(expiresAt))} .value=${newKey.day} />` : nothing}</div>
-          ${expiresAt === undefined ? nothing : html`<p class="small">Not after your own key, which ends on ${day(expiresAt)}: what it makes ends then, too.</p>`}
+          ${endChoices(newKey, session!.key)}</div>
+          ${ownEnd(session!.key)}
         </fieldset>
       </div>
       ${summary(newKey, session!, actions)}
     </form>`;
 }
+
+/** The choices of when a key ends; `asIs` in front of them. */
+export function endChoices(
+  { ends, day: typed }: { readonly ends: string; readonly day: string },
+  { expiresAt }: Key,
+  asIs?: string,
+) {
+  const choices = [
+    ...(asIs === undefined ? [] : [['as-is', asIs]]),
+    ...[
+      ['30', 'in 30 days'],
+      ['90', 'in 90 days'],
+    ],
+    ...[
+      ['own', expiresAt === undefined ? 'never' : `${day(expiresAt)}, as yours`],
+      ['day', 'on a day'],
+    ],
+  ];
+  const last = expiresAt === undefined ? '9998-12-31' : dayText(new Date(expiresAt));
+  return html`${choices.map(([value, text]) => html`<label><input type="radio" name="ends" value=${value} .checked=${ends === value} /> <span>${text}</span></label>`)}
+    ${ends === 'day' ? html`<input type="date" name="day" aria-label="Last day" min=${dayText(today())} max=${last} .value=${typed} />` : nothing}`;
+}
+
+/** Says before it surprises that a key ends with the one that makes it. */
+export const ownEnd = ({ expiresAt }: Key) =>
+  expiresAt === undefined
+    ? nothing
+    : html`<p class="small">Not after your own key, which ends on ${day(expiresAt)}: what it makes ends then, too.</p>`;
 
 /** What the own key lacks cannot be given. */
 function abilityChoice(ability: Ability, draft: KeyDraft, { key }: Session) {

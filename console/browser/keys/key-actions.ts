@@ -1,7 +1,7 @@
 import type { ManagedKey } from '@store-orders/client';
 import type { Handler } from '../actions.ts';
 import type { Screen } from '../screen.ts';
-import type { Keys, Rotation } from './keys.ts';
+import type { Keys, QuestionKind } from './keys.ts';
 import type { Preset } from './new-key.ts';
 
 /** What a user does with keys. */
@@ -16,9 +16,10 @@ export interface KeyActions {
   readonly create: Handler;
   /** Opens another form, after one whose outcome is not known. */
   readonly startAnother: Handler;
-  /** Asks before a secret is replaced, or a key is revoked. */
-  readonly ask: (kind: 'rotate' | 'revoke', key: ManagedKey) => Handler;
-  readonly chooseRotation: Handler;
+  /** Asks before a key is changed or revoked, or its secret replaced. */
+  readonly ask: (kind: QuestionKind, key: ManagedKey) => Handler;
+  /** Takes over what was chosen in the dialog. */
+  readonly answer: Handler;
   /** Carries out what the dialog asks. */
   readonly confirm: Handler;
   /** Shows or hides the code of an invitation. */
@@ -45,8 +46,10 @@ export function keyActions(screen: Screen, keys: Keys): KeyActions {
     },
     startAnother: () => keys.startAnother(),
     ask: (kind, key) => () => keys.ask(kind, key),
-    chooseRotation: ({ target }) =>
-      keys.chooseRotation((target as HTMLInputElement).value as Rotation),
+    answer: ({ target }) => {
+      const { name, type, value, checked } = target as HTMLInputElement;
+      keys.answer({ [name]: type === 'checkbox' ? checked : value });
+    },
     confirm: (event) => {
       event.preventDefault();
       void keys.confirm();

@@ -5,6 +5,7 @@ import { now } from '../clock.ts';
 import { clockTime, count, day, time } from '../format.ts';
 import { type IconName, icon } from '../icons.ts';
 import type { Dialog, State } from '../state.ts';
+import { endChoices, ownEnd } from './create-view.ts';
 import { invitationLink } from './invitation.ts';
 import { lastUse } from './keys-view.ts';
 import { qrCode } from './qr-code.ts';
@@ -64,7 +65,7 @@ export function rotateDialog(dialog: Dialog & { readonly kind: 'rotate' }, actio
   const isInvited = key.invitedUntil !== undefined;
   const radio = ([value, text, seconds]: (typeof ROTATIONS)[number]) => {
     const until = new Date(now().getTime() + seconds * 1_000).toISOString();
-    return html`<label><input type="radio" name="rotation" value=${value} ?disabled=${isSent} .checked=${choice === value} @change=${actions.keys.chooseRotation} /><span><b>${text}</b> <span class="hint">${HINTS[value] ?? html`until ${time(until)}`}</span></span></label>`;
+    return html`<label><input type="radio" name="choice" value=${value} ?disabled=${isSent} .checked=${choice === value} /><span><b>${text}</b> <span class="hint">${HINTS[value] ?? html`until ${time(until)}`}</span></span></label>`;
   };
   return question(
     {
@@ -83,6 +84,30 @@ export function rotateDialog(dialog: Dialog & { readonly kind: 'rotate' }, actio
       go: isInvited ? 'Invite again' : 'Replace the secret',
       going: isInvited ? 'Inviting…' : 'Replacing…',
       isDangerous: false,
+    },
+    actions,
+  );
+}
+
+export function changeDialog(
+  { session }: State,
+  dialog: Dialog & { readonly kind: 'change' },
+  actions: Actions,
+) {
+  const { key, name, endsFormer, isActing, problem } = dialog;
+  const { expiresAt, formerSecretUntil } = key;
+  const asIs = expiresAt === undefined ? 'never, as it is' : `${day(expiresAt)}, as it is`;
+  return question(
+    {
+      ...{ key, isActing, problem },
+      title: html`Name and end of <bdi>${key.name}</bdi>`,
+      text: 'It keeps its secret, and what it may do. To let it do less, use the API; to let it do more, create another one.',
+      notice: nothing,
+      choices: html`<label class="given"><span>Name</span><input name="name" maxlength="100" autocomplete="off" spellcheck="false" dir="auto" autofocus .value=${name} /></label>
+        <fieldset class="radios"><legend>Expires</legend>${endChoices(dialog, session!.key, asIs)} ${ownEnd(session!.key)}</fieldset>
+        ${formerSecretUntil === undefined ? nothing : html`<label class="again"><input type="checkbox" name="endsFormer" .checked=${endsFormer} /> End the old secret now, not ${time(formerSecretUntil)}</label>`}`,
+      ...{ keep: 'Leave as it is', go: 'Change key', going: 'Changing…' },
+      ...{ isDangerous: false, hasField: true },
     },
     actions,
   );
@@ -135,15 +160,17 @@ interface Question {
   readonly go: string;
   readonly going: string;
   readonly isDangerous: boolean;
+  /** Whether a text field has the focus in their place. */
+  readonly hasField?: boolean;
 }
 
 function question(asked: Question, actions: Actions) {
   const { isActing, problem, title, text, notice, choices, isDangerous } = asked;
   return html`<dialog role="alertdialog" class="ask" aria-labelledby="ask" aria-describedby="consequence" @cancel=${actions.closeDialog}>
-    <form @submit=${actions.keys.confirm} novalidate>
+    <form @submit=${actions.keys.confirm} @input=${actions.keys.answer} novalidate>
     <div class="inner"><h2 id="ask">${title}</h2><p id="consequence">${text}</p>${notice} ${choices}
       <div role="alert">${problem === undefined ? nothing : html`<p class="notice">${icon('warning')}<span>${problem}</span></p>`}</div></div>
-    <div class="end"><button type="button" autofocus aria-disabled=${isActing} @click=${actions.closeDialog}>${asked.keep}</button>
+    <div class="end"><button type="button" ?autofocus=${!asked.hasField} aria-disabled=${isActing} @click=${actions.closeDialog}>${asked.keep}</button>
       <button class=${isDangerous ? 'danger' : 'primary'} aria-disabled=${isActing}>${isActing ? asked.going : asked.go}</button></div>
     </form></dialog>`;
 }

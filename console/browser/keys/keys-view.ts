@@ -8,6 +8,7 @@ import { icon } from '../icons.ts';
 import { onPage, searchOf } from '../list/address.ts';
 import type { State } from '../state.ts';
 import { createPage } from './create-view.ts';
+import type { QuestionKind } from './keys.ts';
 import { PRESETS } from './new-key.ts';
 import { ABILITIES, abilitiesOf, capital } from './scopes.ts';
 
@@ -168,11 +169,12 @@ function menu({ session, view }: State, key: ManagedKey, actions: Actions) {
   const isWithin = key.scopes.every((each) => own.scopes.includes(each));
   const of = `menu-${id}`;
   const did = { ...onPage(view, 'activity'), by: id };
-  const item = (text: string, picture: 'again' | 'crossed', kind: 'rotate' | 'revoke') =>
+  const item = (text: string, picture: 'list' | 'again' | 'crossed', kind: QuestionKind) =>
     html`<button type="button" class="item ${kind}" popovertarget=${of} popovertargetaction="hide" @click=${actions.keys.ask(kind, key)}>${icon(picture)}${text}</button>`;
   return html`<button type="button" class="quiet icon-only" popovertarget=${of} aria-label="Actions for ${name}">${icon('more')}</button>
     <div class="popover" id=${of} popover role="dialog" aria-label="Actions for ${name}">
       ${isWithin ? nothing : html`<p class="head">It may do more than your key, which therefore cannot change it.</p>`}
+      ${isWithin && state !== 'revoked' ? item('Name and end…', 'list', 'change') : nothing}
       ${isWithin && state === 'valid' ? item(key.invitedUntil === undefined ? 'Replace the secret…' : 'Invite again…', 'again', 'rotate') : nothing}
       ${may.follow ? html`<a class="item" href=${searchOf(did)} @click=${actions.follow(did)}>${icon('clock')}What it did</a>` : nothing}
       ${isWithin && state !== 'revoked' ? item('Revoke…', 'crossed', 'revoke') : nothing}

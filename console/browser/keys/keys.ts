@@ -1,4 +1,6 @@
 import {
+  type Key,
+  type KeyChanges,
   type KeyRotation,
   type KeySecret,
   type ManagedKey,
@@ -9,7 +11,16 @@ import type { View } from '../list/address.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
 import type { Dialog } from '../state.ts';
-import { draftOf, type KeyDraft, newKeyOf, PRESETS, type Preset } from './new-key.ts';
+import {
+  draftOf,
+  endOf,
+  isDayMissing,
+  type KeyDraft,
+  NO_DAY,
+  newKeyOf,
+  PRESETS,
+  type Preset,
+} from './new-key.ts';
 
 /** The keys of the store, as they were read last. */
 export interface KeysState {
@@ -25,6 +36,8 @@ export interface KeyQuestion {
   readonly isActing: boolean;
   readonly problem: string | undefined;
 }
+
+export type QuestionKind = 'change' | 'rotate' | 'revoke';
 
 /** How a secret is replaced: with an overlap in seconds, or by an invitation. */
 export type Rotation = '86400' | '604800' | '0' | 'invitation';
@@ -155,22 +168,27 @@ export class Keys {
     }
   }
 
-  ask(kind: 'rotate' | 'revoke', key: ManagedKey): void {
+  ask(kind: QuestionKind, key: ManagedKey): void {
     const asked = { key, isActing: false, problem: undefined };
-    const isInvited = key.invitedUntil !== undefined;
-    const choice: Rotation = isInvited ? 'invitation' : '86400';
-    this.#screen.change((state) => {
-      state.dialog =
-        kind === 'revoke'
-          ? { kind, ...asked }
-          : { kind, ...asked, choice, idempotencyKey: crypto.randomUUID(), isSent: false };
-    });
+    const choice = key.invitedUntil === undefined ? '86400' : 'invitation';
+    const idempotencyKey = crypto.randomUUID();
+    const questions: Readonly<Record<QuestionKind, Dialog>> = {
+      revoke: { kind: 'revoke', ...asked },
+      rotate: { kind: 'rotate', ...asked, choice, idempotencyKey, isSent: false },
+      change: {
+        ...{ kind: 'change', ...asked, name: key.name },
+        ...{ ends: 'as-is', day: '', endsFormer: false },
+      },
+    };
+    this.#screen.change((state) => (state.dialog = questions[kind]));
   }
 
-  chooseRotation(choice: Rotation): void {
+  /** Sets fields of the question, unless it was sent and its outcome is not known. */
+  answer(fields: object): void {
     this.#screen.change((state) => {
       const { dialog } = state;
-      if (dialog?.kind === 'rotate' && !dialog.isSent) state.dialog = { ...dialog, choice };
+      const isOpen = dialog?.kind === 'change' || (dialog?.kind === 'rotate' && !dialog.isSent);
+      if (isOpen) state.dialog = { ...dialog, ...fields };
     });
   }
 
@@ -178,22 +196,31 @@ export class Keys {
   async confirm(): Promise<void> {
     const screen = this.#screen;
     const { session, dialog } = screen.state;
-    const isQuestion = dialog?.kind === 'rotate' || dialog?.kind === 'revoke';
+    const isQuestion = dialog !== undefined && 'key' in dialog;
     if (session === undefined || !isQuestion || dialog.isActing) return;
+    if (dialog.kind === 'change' && isDayMissing(dialog)) {
+      this.answer({ problem: NO_DAY });
+      return;
+    }
     const asked = {
       ...{ ...dialog, isActing: true, problem: undefined },
       ...(dialog.kind === 'rotate' && { isSent: true }),
     } as typeof dialog;
     screen.change((state) => (state.dialog = asked));
     try {
+      const { id } = asked.key;
+      const { client, ending } = session;
+      const options = { signal: ending.signal };
       if (asked.kind === 'rotate') {
         const made = await rotate(session, asked);
         if (screen.state.session === session) this.#hand(made, false);
       } else {
-        const { signal } = session.ending;
-        const { name } = await session.client.revokeKey(asked.key.id, { signal });
+        const isRevoked = asked.kind === 'revoke';
+        const { name } = await (isRevoked
+          ? client.revokeKey(id, options)
+          : client.updateKey(id, changesIn(asked, session.key), options));
         screen.change((state) => (state.dialog = undefined));
-        screen.toast(`${name} was revoked`);
+        screen.toast(`${name} was ${isRevoked ? 'revoked' : 'changed'}`);
       }
     } catch (error) {
       const problem = screen.problemOf(session, error);
@@ -219,6 +246,18 @@ export class Keys {
     this.#screen.change((state) => (state.dialog = dialog));
     void this.read();
   }
+}
+
+/** What a question changes; never is null. */
+function changesIn(
+  { name, ends, day, endsFormer }: Dialog & { readonly kind: 'change' },
+  own: Key,
+): KeyChanges {
+  return {
+    name,
+    ...(ends !== 'as-is' && { expiresAt: endOf({ ends, day }, own)?.toISOString() ?? null }),
+    ...(endsFormer && { formerSecretUntil: null }),
+  };
 }
 
 function rotate(

@@ -89,6 +89,11 @@ function askedEnd(ends: KeyDraft['ends'], day: string): Date | undefined {
   return new Date(start.getFullYear(), start.getMonth(), start.getDate(), 23, 59, 59);
 }
 
+export const NO_DAY = 'Expires: a day from today on.';
+
+export const isDayMissing = ({ ends, day }: { readonly ends: string; readonly day: string }) =>
+  ends === 'day' && dayStart(day) === undefined;
+
 /** The largest limit of the contract. */
 const MAX_PER_HOUR = 1_000_000_000n;
 
@@ -115,9 +120,8 @@ export function newKeyOf(
     limits[limit] = value;
   }
   const end = endOf(draft, own);
-  const isMissing = ends === 'day' && dayStart(draft.day) === undefined;
-  if (isMissing || (end !== undefined && end <= now()))
-    return { problem: 'Expires: a day from today on.', field: 'day' };
+  if (isDayMissing(draft) || (end !== undefined && end <= now()))
+    return { problem: NO_DAY, field: 'day' };
   return {
     ...{ name, scopes: scopes as NewKey['scopes'], ...limits },
     // As late as the own key, which is what the service does without it.
