@@ -1,4 +1,6 @@
-import type { KeyActions } from './keys/key-actions.ts';
+import type { ManagedKey } from '@store-orders/client';
+import type { QuestionKind } from './keys/key-state.ts';
+import type { Preset } from './keys/new-key.ts';
 import type { View } from './list/address.ts';
 import type { FilterName } from './list/filters.ts';
 import type { RangeName } from './list/range.ts';
@@ -119,4 +121,26 @@ export interface Actions {
   readonly useSecret: Handler;
   readonly readWebhooks: Handler;
   readonly webhook: (id: string, action: 'pause' | 'resume' | 'test') => Handler;
+}
+
+/** What a user does with keys. */
+export interface KeyActions {
+  readonly read: Handler;
+  readonly showMore: Handler;
+  /** Opens the form of a new key. */
+  readonly start: (preset?: Preset['id']) => Handler;
+  /** Takes over what was changed in the form. */
+  readonly edit: Handler;
+  /** Creates the key of the form. */
+  readonly create: Handler;
+  /** Opens another form, after one whose outcome is not known. */
+  readonly startAnother: Handler;
+  /** Asks before a key is changed or revoked, or its secret replaced. */
+  readonly ask: (kind: QuestionKind, key: ManagedKey) => Handler;
+  /** Takes over what was chosen in the dialog. */
+  readonly answer: Handler;
+  /** Carries out what the dialog asks. */
+  readonly confirm: Handler;
+  /** Shows or hides the code of an invitation. */
+  readonly toggleCode: Handler;
 }

@@ -8,8 +8,7 @@ import type {
   Store,
   Webhook,
 } from '@store-orders/client';
-import type { InvitationState } from './keys/invitation.ts';
-import type { KeyQuestion, KeysState, Rotation } from './keys/keys.ts';
+import type { InvitationState, KeyQuestion, KeysState, Rotation } from './keys/key-state.ts';
 import type { KeyDraft } from './keys/new-key.ts';
 import type { View } from './list/address.ts';
 import type { Draft } from './placing/draft.ts';

@@ -3,7 +3,7 @@ import type { Actions } from '../actions.ts';
 import { clockTime } from '../format.ts';
 import { icon, mark } from '../icons.ts';
 import type { State } from '../state.ts';
-import type { InvitationState } from './invitation.ts';
+import type { InvitationState } from './key-state.ts';
 import { abilitiesOf } from './scopes.ts';
 
 /** The page of an invitation: what it is for, and then the secret that was made, once. */

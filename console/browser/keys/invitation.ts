@@ -1,12 +1,12 @@
 import {
   AuthenticationError,
   ConflictError,
-  type Key,
   StoreOrders,
   UnknownOutcomeError,
 } from '@store-orders/client';
 import { inWords } from '../format.ts';
 import type { Screen } from '../screen.ts';
+import type { InvitationState } from './key-state.ts';
 
 /** The ticket is in the fragment, which is in no request, referrer or log. */
 const IN_FRAGMENT = /^#invitation=([\w-]{1,200})$/;
@@ -22,20 +22,6 @@ export function takeTicket(): string | undefined {
     history.replaceState(history.state, '', location.pathname + location.search);
   }
   return ticket;
-}
-
-/** What the page shows of an invitation. The ticket is not part of it. */
-export interface InvitationState {
-  /** What it is for; undefined until that is known. */
-  readonly key: Key | undefined;
-  /** Whether this browser is signed in with another key. */
-  readonly isSignedIn: boolean;
-  readonly isActing: boolean;
-  readonly problem: string | undefined;
-  /** Whether it is of no use: only another one helps. */
-  readonly isOver: boolean;
-  /** The secret that was made, until it is used to sign in. */
-  readonly secret: string | undefined;
 }
 
 const USED = 'This invitation was used, or its key was revoked. Ask for another one.';

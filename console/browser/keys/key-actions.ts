@@ -1,31 +1,9 @@
-import type { ManagedKey } from '@store-orders/client';
-import type { Handler } from '../actions.ts';
+import type { KeyActions } from '../actions.ts';
 import type { Screen } from '../screen.ts';
-import type { Keys, QuestionKind } from './keys.ts';
+import type { Keys } from './keys.ts';
 import type { Preset } from './new-key.ts';
 
 /** What a user does with keys. */
-export interface KeyActions {
-  readonly read: Handler;
-  readonly showMore: Handler;
-  /** Opens the form of a new key. */
-  readonly start: (preset?: Preset['id']) => Handler;
-  /** Takes over what was changed in the form. */
-  readonly edit: Handler;
-  /** Creates the key of the form. */
-  readonly create: Handler;
-  /** Opens another form, after one whose outcome is not known. */
-  readonly startAnother: Handler;
-  /** Asks before a key is changed or revoked, or its secret replaced. */
-  readonly ask: (kind: QuestionKind, key: ManagedKey) => Handler;
-  /** Takes over what was chosen in the dialog. */
-  readonly answer: Handler;
-  /** Carries out what the dialog asks. */
-  readonly confirm: Handler;
-  /** Shows or hides the code of an invitation. */
-  readonly toggleCode: Handler;
-}
-
 export function keyActions(screen: Screen, keys: Keys): KeyActions {
   return {
     read: () => void keys.read(),

@@ -8,7 +8,7 @@ import { icon } from '../icons.ts';
 import { onPage, searchOf } from '../list/address.ts';
 import type { State } from '../state.ts';
 import { createPage } from './create-view.ts';
-import type { QuestionKind } from './keys.ts';
+import type { QuestionKind } from './key-state.ts';
 import { PRESETS } from './new-key.ts';
 import { ABILITIES, abilitiesOf, capital } from './scopes.ts';
 

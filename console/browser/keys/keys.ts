@@ -11,6 +11,7 @@ import type { View } from '../list/address.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
 import type { Dialog } from '../state.ts';
+import type { KeysState, QuestionKind } from './key-state.ts';
 import {
   draftOf,
   endOf,
@@ -21,26 +22,6 @@ import {
   PRESETS,
   type Preset,
 } from './new-key.ts';
-
-/** The keys of the store, as they were read last. */
-export interface KeysState {
-  readonly found: readonly ManagedKey[] | undefined;
-  readonly problem: string | undefined;
-  /** How many rows are shown at most. */
-  readonly most: number;
-}
-
-/** A question about a key. */
-export interface KeyQuestion {
-  readonly key: ManagedKey;
-  readonly isActing: boolean;
-  readonly problem: string | undefined;
-}
-
-export type QuestionKind = 'change' | 'rotate' | 'revoke';
-
-/** How a secret is replaced: with an overlap in seconds, or by an invitation. */
-export type Rotation = '86400' | '604800' | '0' | 'invitation';
 
 /** Rows that are added by "Show more". */
 const STEP = 200;
