@@ -505,8 +505,8 @@ export class StoreOrders {
   }
 
   /** Reads an API key. @throws NotFoundError */
-  async getKeyById(id: string, options: CallOptions = {}): Promise<ManagedKey> {
-    return this.#ask('getKeyById', options, { id, isMeant: (key) => key.id === id });
+  async getKeyById(id: string, options: CallOptions = {}): Promise<Tagged<ManagedKey>> {
+    return (await this.#read('getKeyById', options, { id, isMeant: (key) => key.id === id }))!;
   }
 
   /**

@@ -2,6 +2,7 @@ import {
   ConflictError,
   ConnectionError,
   ForbiddenError,
+  InvalidRequestError,
   LimitError,
   NotFoundError,
   OrderChangedError,
@@ -187,6 +188,10 @@ export function inWords(error: unknown): string {
   if (isRefusal) return refusalInWords(error);
   if (error instanceof ForbiddenError && error.code === 'exceeds_own_key') {
     return `Your key cannot give or change more than it has: ${error.problems.map(({ detail }) => detail).join('; ')}.`;
+  }
+  if (error instanceof InvalidRequestError && error.code === 'body_invalid') {
+    const wrong = error.problems.map(({ pointer = '', detail }) => `${pointer.slice(1)} ${detail}`);
+    return sentence(wrong.join('; '));
   }
   if (error instanceof ForbiddenError) return 'This key may not do that.';
   const limited = error instanceof LimitError ? LIMITS[error.code] : undefined;

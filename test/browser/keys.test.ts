@@ -115,6 +115,10 @@ test('a program gets a secret, which is shown once', async (t) => {
   await page.getByRole('heading', { name: 'Create key' }).waitFor();
   await page.getByText('Your key cannot, so this one cannot either').waitFor();
   await page.getByText(/^Not after your own key/).waitFor();
+  // A character that is not seen is refused by the service, in words.
+  await page.getByLabel('Name', { exact: true }).fill('shop\u200b');
+  await page.getByRole('button', { name: 'Create key' }).click();
+  await page.getByText('Not created. Name must be printable characters').waitFor();
   await page.getByLabel('Name', { exact: true }).fill('<i>shop</i>');
   await page.getByText('Integrator').click();
   assert.equal(await page.getByLabel('A program').isChecked(), true);

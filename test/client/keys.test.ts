@@ -23,7 +23,9 @@ test('keys are created once, changed, rotated, invited and revoked', async (t) =
   const { id } = made.key;
   assert.equal((await clientOf(made.secret!).getKey()).id, id);
   assert.equal((await manager.updateKey(id, { name: 'web shop' })).name, 'web shop');
-  const changed = manager.updateKey(id, { name: 'other' }, { ifMatch: '"another"' });
+  const { etag } = await manager.getKeyById(id);
+  await manager.updateKey(id, { cancelsPerHour: 20n }, { ifMatch: etag });
+  const changed = manager.updateKey(id, { name: 'other' }, { ifMatch: etag });
   await assert.rejects(changed, OrderChangedError);
   const more = manager.updateKey(id, { scopes: ['orders:read', 'orders:ship'] });
   await assert.rejects(more, ForbiddenError);

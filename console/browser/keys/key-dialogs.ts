@@ -7,6 +7,7 @@ import { type IconName, icon } from '../icons.ts';
 import type { Dialog, State } from '../state.ts';
 import { endChoices, ownEnd } from './create-view.ts';
 import { invitationLink } from './invitation.ts';
+import { isOnlyInvited } from './key-state.ts';
 import { lastUse } from './keys-view.ts';
 import { qrCode } from './qr-code.ts';
 import { abilitiesOf } from './scopes.ts';
@@ -30,7 +31,7 @@ export function madeDialog(
       ${
         text === undefined
           ? html`<p class="notice">${icon('warning')}<span><b>Its secret cannot be shown any more.</b> The key is there: replace its secret, or revoke it.</span></p>`
-          : html`<p class="notice">${icon('warning')}<span><b>Shown only now.</b> ${isInvitation ? html`Good once, until ${invitedUntil === undefined ? 'an hour from now' : clockTime(new Date(invitedUntil))}. The secret is made in the browser that opens it: send it to nobody else.` : 'The service keeps no copy. If it is lost, replace the secret.'}</span></p>
+          : html`<p class="notice">${icon('warning')}<span><b>Shown only now.</b> ${isInvitation ? html`Good once, until ${invitedUntil === undefined ? 'an hour from now' : clockTime(new Date(invitedUntil))}. The secret is made in the browser that accepts it: send it only to its person.` : 'The service keeps no copy. If it is lost, replace the secret.'}</span></p>
         <div class="handed"><div>
           <label for="handed">${what}</label>
           <div class="copied"><input id="handed" class="code" readonly spellcheck="false" .value=${text} /><button type="button" autofocus @click=${actions.copy(text, what)}>${icon('copy')}Copy</button></div>
@@ -62,7 +63,7 @@ const HINTS: Readonly<Record<string, string>> = {
 
 export function rotateDialog(dialog: Dialog & { readonly kind: 'rotate' }, actions: Actions) {
   const { key, choice, isActing, isSent, problem } = dialog;
-  const isInvited = key.invitedUntil !== undefined;
+  const isInvited = isOnlyInvited(key);
   const radio = ([value, text, seconds]: (typeof ROTATIONS)[number]) => {
     const until = new Date(now().getTime() + seconds * 1_000).toISOString();
     return html`<label><input type="radio" name="choice" value=${value} ?disabled=${isSent} .checked=${choice === value} /><span><b>${text}</b> <span class="hint">${HINTS[value] ?? html`until ${time(until)}`}</span></span></label>`;

@@ -15,6 +15,10 @@ export interface KeyQuestion {
   readonly problem: string | undefined;
 }
 
+/** Whether a key has an invitation, and was never used: it has no secret yet. */
+export const isOnlyInvited = ({ invitedUntil, lastUsedAt }: ManagedKey): boolean =>
+  invitedUntil !== undefined && lastUsedAt === undefined;
+
 export type QuestionKind = 'change' | 'rotate' | 'revoke';
 
 /** How a secret is replaced: with an overlap in seconds, or by an invitation. */

@@ -8,7 +8,7 @@ import { icon } from '../icons.ts';
 import { onPage, searchOf } from '../list/address.ts';
 import type { State } from '../state.ts';
 import { createPage } from './create-view.ts';
-import type { QuestionKind } from './key-state.ts';
+import { isOnlyInvited, type QuestionKind } from './key-state.ts';
 import { PRESETS } from './new-key.ts';
 import { ABILITIES, abilitiesOf, capital } from './scopes.ts';
 
@@ -151,15 +151,14 @@ function row(state: State, key: ManagedKey, actions: Actions) {
 }
 
 /** What is not settled with a key. */
-function pill({ state, invitedUntil, formerSecretUntil }: ManagedKey) {
-  if (state !== 'valid') return nothing;
+function pill(key: ManagedKey) {
+  const { state, invitedUntil, formerSecretUntil } = key;
   const about = (text: string, until: string) =>
     html`<span class="pill soon">${icon('again')}${text} ${time(until)}</span>`;
-  if (invitedUntil !== undefined)
-    return about(
-      isBefore(invitedUntil, now().getTime()) ? 'Invitation ended' : 'Invited until',
-      invitedUntil,
-    );
+  if (state !== 'valid') return nothing;
+  const isOpen = invitedUntil !== undefined && !isBefore(invitedUntil, now().getTime());
+  if (isOpen) return about('Invited until', invitedUntil);
+  if (isOnlyInvited(key)) return about('Invitation ended', invitedUntil!);
   return formerSecretUntil === undefined ? nothing : about('Replaced until', formerSecretUntil);
 }
 
@@ -175,7 +174,7 @@ function menu({ session, view }: State, key: ManagedKey, actions: Actions) {
     <div class="popover" id=${of} popover role="dialog" aria-label="Actions for ${name}">
       ${isWithin ? nothing : html`<p class="head">It may do more than your key, which therefore cannot change it.</p>`}
       ${isWithin && state !== 'revoked' ? item('Name and end…', 'list', 'change') : nothing}
-      ${isWithin && state === 'valid' ? item(key.invitedUntil === undefined ? 'Replace the secret…' : 'Invite again…', 'again', 'rotate') : nothing}
+      ${isWithin && state === 'valid' ? item(isOnlyInvited(key) ? 'Invite again…' : 'Replace the secret…', 'again', 'rotate') : nothing}
       ${may.follow ? html`<a class="item" href=${searchOf(did)} @click=${actions.follow(did)}>${icon('clock')}What it did</a>` : nothing}
       ${isWithin && state !== 'revoked' ? item('Revoke…', 'crossed', 'revoke') : nothing}
     </div>`;

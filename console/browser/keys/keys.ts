@@ -11,7 +11,7 @@ import type { View } from '../list/address.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
 import type { Dialog } from '../state.ts';
-import type { KeysState, QuestionKind } from './key-state.ts';
+import { isOnlyInvited, type KeysState, type QuestionKind } from './key-state.ts';
 import {
   draftOf,
   endOf,
@@ -151,7 +151,7 @@ export class Keys {
 
   ask(kind: QuestionKind, key: ManagedKey): void {
     const asked = { key, isActing: false, problem: undefined };
-    const choice = key.invitedUntil === undefined ? '86400' : 'invitation';
+    const choice = isOnlyInvited(key) ? 'invitation' : '86400';
     const idempotencyKey = crypto.randomUUID();
     const questions: Readonly<Record<QuestionKind, Dialog>> = {
       revoke: { kind: 'revoke', ...asked },
