@@ -407,7 +407,7 @@ export interface ManagedKey {
   readonly formerSecretUntil?: string;
   /** When the secret before was used last since it was replaced, to the hour; absent if it was not. */
   readonly formerSecretLastUsedAt?: string;
-  /** Until when its invitation can be redeemed; absent without one. */
+  /** Until when its invitation can be redeemed, also once that time has passed; absent without one. */
   readonly invitedUntil?: string;
   /** How many webhooks it has created that exist. */
   readonly webhooks: bigint;
