@@ -13,6 +13,7 @@ import { acknowledgedAfter, commonRevision, type Past } from './eras.ts';
 import { changesOf } from './feed.ts';
 import { type Follower, followByClient, followStream, keepReplica } from './followers.ts';
 import { importFirstOrders } from './imports.ts';
+import { manageKeys } from './key-manager.ts';
 import { Observed } from './operation.ts';
 import { type Receiver, receiveWebhook, refuseWebhook } from './receivers.ts';
 import { relay } from './relay.ts';
@@ -137,6 +138,8 @@ export class Trial {
     }
     await this.#limitAnew();
     const working = this.#workers.map((worker) => worker.run(ACTIONS, placeAndCancel));
+    const scopes = ['--scope', 'keys:manage', '--scope', 'orders:read'];
+    working.push(manageKeys(await this.#newKey('manager', scopes), this.#place));
     this.#isWorking = true;
     await this.#haveFaults(until, prober);
     this.#place.isStopping = true;
