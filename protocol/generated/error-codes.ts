@@ -302,7 +302,6 @@ export const ERROR_CODES: Readonly<Record<OperationName, Readonly<Record<string,
     key_changed: 412,
     precondition_failed: 412,
     unsupported_media_type: 415,
-    key_change_limit_reached: 429,
   },
   redeemInvitation: {
     ...GENERAL,

@@ -54,7 +54,10 @@ export function keysCommand(): Command {
     'npx store-orders keys revoke key_0aB3dE6gH\nnpx store-orders keys revoke key_0aB3dE6gH --with-created',
   )
     .argument('<id>', 'the key id shown by "keys list"')
-    .option('--with-created', 'also revoke the keys that it has created, and those that these have')
+    .option(
+      '--with-created',
+      'also revoke the keys that it has created, or whose secrets it has made, and so on',
+    )
     .action(revokeKey);
   const rotate = databaseCommand(
     'rotate',
@@ -282,11 +285,16 @@ async function revokeKey(
 ): Promise<void> {
   await withStore(flags, 'write', async (store) => {
     // A revoked key creates no further ones, so those that it has created are read after that.
+    const seen = new Set<string>();
     for (let keys = [await keyOf(store, id)]; keys.length > 0; ) {
       const ids = new Set(keys.map((key) => key.id));
+      for (const each of ids) seen.add(each);
       for (const key of keys) await revokeOne(store, key);
       const all = flags.withCreated ? await store.keys() : [];
-      keys = all.filter(({ createdBy }) => createdBy !== undefined && ids.has(createdBy));
+      keys = all.filter(
+        ({ id: each, createdBy = '', secretBy = '' }) =>
+          !seen.has(each) && (ids.has(createdBy) || ids.has(secretBy)),
+      );
     }
   });
 }

@@ -23,6 +23,8 @@ export interface ApiKey {
   readonly createdAt: number;
   /** Id of the key that has created it; undefined for operators. */
   readonly createdBy?: string | undefined;
+  /** Id of the key that has made its present secret, or ticket; undefined for operators. */
+  readonly secretBy?: string | undefined;
   readonly expiresAt?: number | undefined;
   readonly revokedAt?: number | undefined;
   /** Time of the latest request with the key, to within about an hour. */
@@ -83,13 +85,21 @@ export function hasSecret({ digest, ticket }: ApiKey): boolean {
   return ticket === undefined || !timingSafeEqual(digest, digestWithoutSecret(ticket));
 }
 
-/** Returns a key with another secret; the one before ends at `formerUntil`, or at once without it, and an invitation at once. */
-export function rotated(key: ApiKey, digest: Uint8Array, formerUntil: number | undefined): ApiKey {
+/**
+ * Returns a key with another secret; the one before ends at `formerUntil`, or at once without it, and an invitation at once.
+ * @param secretBy id of the key that has made it; undefined for an operator
+ */
+export function rotated(
+  key: ApiKey,
+  digest: Uint8Array,
+  formerUntil: number | undefined,
+  secretBy: string | undefined,
+): ApiKey {
   const former =
     formerUntil !== undefined && hasSecret(key)
       ? { digest: key.digest, until: formerUntil }
       : undefined;
-  return { ...key, digest, former, ticket: undefined };
+  return { ...key, digest, former, ticket: undefined, secretBy };
 }
 
 /** Returns a key that was revoked at `now`, with its invitation. */
@@ -98,15 +108,14 @@ export function revoked(key: ApiKey, now: number): ApiKey {
 }
 
 /** Returns a key with an invitation; its secret stays valid until that is redeemed. */
-export function invited(key: ApiKey, ticket: Ticket): ApiKey {
-  return hasSecret(key)
-    ? { ...key, ticket }
-    : { ...key, ticket, digest: digestWithoutSecret(ticket) };
+export function invited(key: ApiKey, ticket: Ticket, secretBy: string): ApiKey {
+  const digest = hasSecret(key) ? key.digest : digestWithoutSecret(ticket);
+  return { ...key, digest, ticket, secretBy };
 }
 
-/** Returns whether a request with this key has the scope `scope`; one with a ticket has none. */
-export function isAllowed({ scopes, by }: ApiKey, scope: Scope): boolean {
-  return by !== 'ticket' && (scopes ?? IMPLIED_SCOPES).includes(scope);
+/** Returns whether a key has the scope `scope`. */
+export function isAllowed({ scopes }: ApiKey, scope: Scope): boolean {
+  return (scopes ?? IMPLIED_SCOPES).includes(scope);
 }
 
 const PREFIX = { production: 'so_live_', staging: 'so_test_' } as const;
@@ -119,7 +128,8 @@ const SECRET = new RegExp(
   `^(so_live_|so_test_)[0-9A-Za-z]{${BODY_LENGTH}}[0-9A-Za-z]{${CHECKSUM_LENGTH}}$`,
 );
 /** Matches anything that looks like the beginning of a secret, anywhere in a text. */
-const SECRETS = /so_(?:live|test)_\w*/gi;
+const LIKE_SECRET = /so_(?:live|test)_\w*/i;
+const SECRETS = new RegExp(LIKE_SECRET, 'gi');
 
 /** Returns a new secret: environment prefix, 256 random bits, checksum. It is shown once and never stored. */
 export function newSecret(environment: Environment, bits: Buffer = randomBytes(32)): string {
@@ -176,9 +186,11 @@ export function newApiKey(
   return { id, ...details, digest: secretDigest(secret), createdAt: now };
 }
 
-/** Whether `text` can be the name of a key: 1 to 100 printable characters, without those that change how others are shown. */
+/** Whether `text` can be the name of a key: 1 to 100 printable characters, without those that change how others are shown, and no secret. */
 export function isKeyName(text: string): boolean {
-  return /^[^\p{C}]{1,100}$/u.test(text) && text.trim() !== '';
+  return (
+    /^[^\p{C}\p{Zl}\p{Zp}]{1,100}$/u.test(text) && text.trim() !== '' && !LIKE_SECRET.test(text)
+  );
 }
 
 /** Returns the state of a key at `now`. */

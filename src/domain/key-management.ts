@@ -15,9 +15,9 @@ import { formatTimestamp } from './timestamp.ts';
 /** The scope with which an API key manages the others. */
 export const MANAGES: Scope = 'keys:manage';
 /** Keys of a store up to which keys create others; operators are not limited. Ended keys count, since none is deleted. */
-export const MAX_KEYS = 10_000;
-/** Acts of one manager in any hour: each is a record of the audit, and reads all keys. */
-export const MAX_ACTS_PER_HOUR = 100;
+export const MAX_KEYS = 2_000;
+/** Acts of one manager in any hour, and of all: each is a record of the audit, and reads all keys. Revoking is not limited: a key ends once. */
+export const MAX_ACTS = { ofOne: 100, ofAll: 500 } as const;
 /** How long the ticket of an invitation is good. */
 export const TICKET_MS = 3_600_000;
 /** How long a repetition returns the secret that the first request has made. */
@@ -76,6 +76,8 @@ export function keyAfter(
   key: ApiKey | undefined,
   scene: KeyScene,
 ): ApiKey | KeyRefusal {
+  // Whoever has a secret that was replaced, perhaps since it has leaked, gets no other one by it, nor by a key that it makes.
+  if (scene.manager.by === 'former') return exceeding([REPLACED]);
   if (act.type === 'create') return beyond(act.key, scene.manager) ?? act.key;
   const before = key!;
   const excess = scopesBeyond(before, scene.manager);
@@ -92,8 +94,8 @@ export function keyAfter(
   const refused = beyond(before, scene.manager);
   if (refused !== undefined) return refused;
   return act.type === 'invite'
-    ? invited(before, act.ticket)
-    : rotated(before, act.digest, act.formerUntil);
+    ? invited(before, act.ticket, scene.manager.id)
+    : rotated(before, act.digest, act.formerUntil, scene.manager.id);
 }
 
 /** Whether a key can manage others at `now`; one that has only an invitation cannot yet. */
@@ -119,13 +121,19 @@ function updated(
     ...(isLater(until, key.expiresAt)
       ? key.id === manager.id
         ? [{ pointer: '/expiresAt', detail: 'no key can make its own end later' }]
-        : expiryBeyond(until, manager)
+        : problemsBeyond({ ...after, expiresAt: until }, manager)
       : []),
   ];
   if (wider.length > 0) return exceeding(wider);
-  const ends = manages(key, now) && !isAllowed(after, MANAGES);
+  const isSooner = isLater(key.expiresAt, until) || !isAllowed(after, MANAGES);
+  const ends = manages(key, now) && isSooner;
   return ends && !hasOtherManager ? 'last_key_manager' : { ...after, expiresAt: until };
 }
+
+const REPLACED = {
+  pointer: '',
+  detail: 'the secret of the request was replaced; send the present one',
+};
 
 const LIMITS = ['cancelsPerHour', 'placesPerHour'] as const;
 /** The scope whose use a limit counts. */
@@ -133,6 +141,11 @@ const LIMITED = { cancelsPerHour: 'orders:cancel', placesPerHour: 'orders:place'
 
 /** Refuses a key that could do more than `manager`, or for longer. */
 function beyond(key: ApiKey, manager: ApiKey): KeyRefusal | undefined {
+  const problems = problemsBeyond(key, manager);
+  return problems.length > 0 ? exceeding(problems) : undefined;
+}
+
+function problemsBeyond(key: ApiKey, manager: ApiKey): KeyProblem[] {
   const limits = LIMITS.filter(
     (limit) =>
       isAllowed(key, LIMITED[limit]) &&
@@ -141,11 +154,7 @@ function beyond(key: ApiKey, manager: ApiKey): KeyRefusal | undefined {
     pointer: `/${limit}`,
     detail: `must be at most ${manager[limit]}, as for the API key of the request`,
   }));
-  const expiry = isLater(key.expiresAt, manager.expiresAt)
-    ? expiryBeyond(key.expiresAt, manager)
-    : [];
-  const problems = [...scopesBeyond(key, manager), ...limits, ...expiry];
-  return problems.length > 0 ? exceeding(problems) : undefined;
+  return [...scopesBeyond(key, manager), ...limits, ...expiryBeyond(key, manager)];
 }
 
 function scopesBeyond(key: ApiKey, { scopes: own = IMPLIED_SCOPES }: ApiKey): KeyProblem[] {
@@ -157,13 +166,13 @@ function scopesBeyond(key: ApiKey, { scopes: own = IMPLIED_SCOPES }: ApiKey): Ke
     }));
 }
 
-function expiryBeyond(expiresAt: number | undefined, manager: ApiKey): KeyProblem[] {
+function expiryBeyond({ expiresAt }: ApiKey, manager: ApiKey): KeyProblem[] {
   if (!isLater(expiresAt, manager.expiresAt)) return [];
   const end = formatTimestamp(manager.expiresAt!);
   return [
     {
       pointer: '/expiresAt',
-      detail: `must be ${end} at the latest, when the secret of the request ends`,
+      detail: `must be ${end} at the latest, when the API key of the request ends`,
     },
   ];
 }

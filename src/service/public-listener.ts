@@ -75,7 +75,7 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
   const keyRing = keyRingOf(parts);
   const streams = new ChangeStreams({
     feed: (after, limit) => parts.store.feed(after, limit),
-    recheck: (keys) => keyRing.recheck(keys),
+    recheck: (keys) => keyRing.recheck(keys, 'changes:read'),
     onError: (error) =>
       logger.warn({ err: error }, 'changes cannot be read for streams; the read is retried'),
   });

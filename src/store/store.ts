@@ -1,5 +1,5 @@
 import type { Position } from '../../protocol/history.ts';
-import type { ApiKey, Environment } from '../domain/api-key.ts';
+import type { ApiKey, Environment, keyStatus } from '../domain/api-key.ts';
 import type { FreeIds } from '../domain/ids.ts';
 import type { OrderEventType } from '../domain/lifecycle.ts';
 import type { Order, OrderId, OrderRecord, OrderStatus, Pet } from '../domain/order.ts';
@@ -76,6 +76,24 @@ export class StoreUnavailable extends Error {
     super(message, options);
     this.fault = fault;
   }
+}
+
+type KeyState = ReturnType<typeof keyStatus>;
+
+export interface KeyPageQuery {
+  /** Undefined for any. */
+  readonly state: KeyState | undefined;
+  /** Where the page before has ended; undefined for the first. */
+  readonly after: Pick<ApiKey, 'createdAt' | 'id'> | undefined;
+  readonly limit: number;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+export interface KeyPage {
+  readonly keys: readonly ApiKey[];
+  readonly hasMore: boolean;
+  readonly counts: Readonly<Record<KeyState, number>>;
 }
 
 /** Returns whether only an operator can make the store available again, as described in the message. */
@@ -212,6 +230,12 @@ export interface Store {
 
   /** Returns the key with this id; undefined if there is none. */
   key(id: string): Promise<ApiKey | undefined>;
+
+  /** Returns a page of keys, by time and id, and how many there are in each state. */
+  keyPage(query: KeyPageQuery): Promise<KeyPage>;
+
+  /** Returns how many webhooks keys have created that exist, by the ids of those that have any. */
+  webhookCounts(keyIds: readonly string[]): Promise<ReadonlyMap<string, number>>;
 
   /** Returns the names of those of the keys that exist, by id. */
   keyNames(ids: readonly string[]): Promise<ReadonlyMap<string, string>>;

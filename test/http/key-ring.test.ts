@@ -207,7 +207,7 @@ test('of the keys that are rechecked those are valid that exist, and are neither
   const expected = stored.filter(
     (_, index) => index % 5 !== 0 && !(index % 3 === 0 && index % 2 === 0),
   );
-  assert.deepEqual(await ring.recheck(keys), new Set(expected));
+  assert.deepEqual(await ring.recheck(keys, 'changes:read'), new Set(expected));
 });
 
 test('the former secret of a key is valid until it ends, as the same key', async () => {
@@ -226,10 +226,10 @@ test('the former secret of a key is valid until it ends, as the same key', async
   assert.deepEqual([present!.key!.id, present!.key!.expiresAt], [rotated.id, undefined]);
   assert.equal(other!.refusal, 'api_key_invalid');
   const keys = [former!.key!, present!.key!];
-  assert.deepEqual(await ring.recheck(keys), new Set(keys));
+  assert.deepEqual(await ring.recheck(keys, 'changes:read'), new Set(keys));
   now = until;
   assert.equal(ring.recall(a)!.refusal, 'api_key_expired');
   const [late] = await ring.lookUp([a]);
   assert.deepEqual([late!.refusal, late!.keyId], ['api_key_expired', rotated.id]);
-  assert.deepEqual(await ring.recheck(keys), new Set([present!.key!]));
+  assert.deepEqual(await ring.recheck(keys, 'changes:read'), new Set([present!.key!]));
 });

@@ -82,10 +82,10 @@ const DIGESTS: Readonly<Record<string, string>> = {
   '028-replica-identity.sqlite.sql': '77e9ba0cd2b2b3e0',
   '029-shares.postgres.sql': '437cb6aacb2bc5c6',
   '029-shares.sqlite.sql': '5b225185198331f6',
-  '030-managed-keys.postgres.sql': '3bd33283a1540089',
-  '030-managed-keys.sqlite.sql': '7ac25829abedf601',
-  '031-tickets.postgres.sql': 'aabf9b324c6141fb',
-  '031-tickets.sqlite.sql': 'aabf9b324c6141fb',
+  '030-managed-keys.postgres.sql': '0227a7a6bcfcc5e4',
+  '030-managed-keys.sqlite.sql': 'b8cac6c7d6ce43c0',
+  '031-tickets.postgres.sql': '68fffc45323dfc51',
+  '031-tickets.sqlite.sql': '68fffc45323dfc51',
 };
 
 test('no migration that has landed is changed', () => {

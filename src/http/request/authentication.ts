@@ -10,6 +10,9 @@ import { refuseScope, sendError, sendReply } from './reply.ts';
 /** RFC 9110, section 11.4, and RFC 6750, section 2.1: a case-insensitive scheme and one b64token. */
 const BEARER = /^Bearer +([A-Za-z0-9._~+/-]+=*) *$/i;
 
+/** The operations that can be called with the ticket of an invitation. */
+const OF_TICKETS = ['getKey', 'redeemInvitation'];
+
 /** Returns the secret of a request that was authenticated. */
 export function bearerOf({ headers }: IncomingMessage): string {
   return BEARER.exec(headers.authorization!)![1]!;
@@ -39,6 +42,9 @@ export function authentication(keyRing: KeyRing, fail: ErrorHandler): Authentica
     const admit = ({ key, refusal, keyId = key?.id }: Authentication) => {
       exchange.keyId = keyId;
       if (key === undefined) return sendError(exchange, refusal);
+      if (key.by === 'ticket' && !OF_TICKETS.includes(route.operation)) {
+        return sendError(exchange, 'api_key_invalid');
+      }
       exchange.apiKey = key;
       const { scope } = route;
       if (scope !== undefined && !isAllowed(key, scope)) {

@@ -2,8 +2,10 @@ import {
   type ApiKey,
   type Environment,
   environmentOfSecret,
+  isAllowed,
   keyBySecret,
   keyStatus,
+  type Scope,
   secretDigest,
 } from '../../domain/api-key.ts';
 import type { KeyClock } from '../../domain/key-clock.ts';
@@ -94,10 +96,10 @@ export class KeyRing {
   }
 
   /**
-   * Returns those of the keys that are still valid, by the secrets with which they were authenticated.
+   * Returns those of the keys that are still valid and have the scope, by the secrets with which they were authenticated.
    * @throws whatever `findKeys` throws
    */
-  async recheck(keys: readonly ApiKey[]): Promise<ReadonlySet<ApiKey>> {
+  async recheck(keys: readonly ApiKey[], scope: Scope): Promise<ReadonlySet<ApiKey>> {
     const valid = new Set<ApiKey>();
     for (let from = 0; from < keys.length; from += KEYS_AT_A_TIME) {
       const part = keys.slice(from, from + KEYS_AT_A_TIME);
@@ -105,7 +107,8 @@ export class KeyRing {
       const now = this.#parts.clock.now();
       for (const asked of part) {
         const key = bySecret(asked.digest);
-        if (key !== undefined && keyStatus(key, now) === 'valid') valid.add(asked);
+        if (key === undefined || keyStatus(key, now) !== 'valid') continue;
+        if (isAllowed(key, scope)) valid.add(asked);
       }
     }
     return valid;

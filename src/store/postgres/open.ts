@@ -9,12 +9,12 @@ import { readAudit, readOperators } from '../tables/audit.ts';
 import { readPositionBefore } from '../tables/feed.ts';
 import { hasHeads } from '../tables/heads.ts';
 import { importProgress, readImports } from '../tables/imports.ts';
-import { findKey, keyNames, readKeys } from '../tables/keys.ts';
+import { findKey, keyNames, readKeyPage, readKeys } from '../tables/keys.ts';
 import { readLosses } from '../tables/losses.ts';
 import { idsOf } from '../tables/orders.ts';
 import { findPet } from '../tables/pets.ts';
 import { expectRows, readRevisionAt, readStatus } from '../tables/store-row.ts';
-import { readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
+import { countWebhooks, readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
 import { readChangedOrders } from './changed-orders.ts';
 import { isPostgresUrl, parseAddress } from './database/address.ts';
@@ -141,6 +141,8 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
         ? read((session) => readKeys(session))
         : served((session) => readKeys(session, digests)),
     key: (id) => served((session) => findKey(session, id)),
+    keyPage: (query) => read((session) => readKeyPage(session, query)),
+    webhookCounts: (keyIds) => read((session) => countWebhooks(session, keyIds)),
     keyNames: (ids) => read((session) => keyNames(session, ids)),
     status: (options) => (options?.evenIfMoved ? read : served)(readStatus),
     sizes: () => read(readSizes),

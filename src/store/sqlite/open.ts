@@ -7,12 +7,12 @@ import type { Store, StoreSizes } from '../store.ts';
 import { readAudit, readOperators } from '../tables/audit.ts';
 import { readPositionBefore } from '../tables/feed.ts';
 import { importProgress, readImports } from '../tables/imports.ts';
-import { findKey, keyNames, readKeys } from '../tables/keys.ts';
+import { findKey, keyNames, readKeyPage, readKeys } from '../tables/keys.ts';
 import { readLosses } from '../tables/losses.ts';
 import { idsOf } from '../tables/orders.ts';
 import { findPet } from '../tables/pets.ts';
 import { readRevisionAt, readStatus, requireStoreRow } from '../tables/store-row.ts';
-import { readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
+import { countWebhooks, readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
 import { changedOrdersOf } from './changed-orders.ts';
 import {
@@ -142,6 +142,8 @@ function storeOf(
         ? guarded(() => readKeys(session))
         : served(() => readKeys(session, digests)),
     key: (id) => served(() => findKey(session, id)),
+    keyPage: (query) => guarded(() => readKeyPage(session, query)),
+    webhookCounts: (keyIds) => guarded(() => countWebhooks(session, keyIds)),
     keyNames: (ids) => guarded(() => keyNames(session, ids)),
     status: (options) => (options?.evenIfMoved ? guarded : served)(() => readStatus(session)),
     sizes: () => guarded(() => sizesOf(usability.path)),

@@ -1,5 +1,5 @@
 import { LIMIT_WINDOW_MS } from '../../domain/hourly-limit.ts';
-import { MAX_ACTS_PER_HOUR } from '../../domain/key-management.ts';
+import { MAX_ACTS } from '../../domain/key-management.ts';
 import { ACKNOWLEDGED, type Action, type AuditRecord } from '../audit.ts';
 import {
   digestOfKeys,
@@ -57,30 +57,22 @@ export async function readOperators(
   return new Map(rows.map(([revision, ...record]) => [revision as bigint, recordFromRow(record)]));
 }
 
-/**
- * Returns when a key may manage keys again, in milliseconds since the epoch; undefined if it may now, after fewer than MAX_ACTS_PER_HOUR acts in an hour.
- */
+/** Returns when a key may manage keys again, in milliseconds since the epoch; undefined if it may now, by MAX_ACTS. */
 export async function mayActAt(
   session: Session,
   id: string,
   now: number,
 ): Promise<number | undefined> {
-  const rows = await session.query(SQL.actsOf, [
-    EXAMINED,
-    id,
-    now - LIMIT_WINDOW_MS,
-    now + LIMIT_WINDOW_MS,
-  ]);
-  if (rows.length < MAX_ACTS_PER_HOUR) return undefined;
-  return Number(rows[MAX_ACTS_PER_HOUR - 1]![0]) + LIMIT_WINDOW_MS;
+  const within = [now - LIMIT_WINDOW_MS, now + LIMIT_WINDOW_MS];
+  const latest = await session.query(SQL.actsOfKeys, [...within, MAX_ACTS.ofAll]);
+  const own = latest.filter(([, user]) => user === id);
+  const [at] = own[MAX_ACTS.ofOne - 1] ?? latest[MAX_ACTS.ofAll - 1] ?? [];
+  return at === undefined ? undefined : Number(at) + LIMIT_WINDOW_MS;
 }
 
-/** Records that are examined for the acts of a key: those of ten managers at their limits. */
-const EXAMINED = 10 * MAX_ACTS_PER_HOUR;
-
 const SQL = {
-  actsOf: `SELECT at FROM (SELECT id, at, os_user FROM audit ORDER BY id DESC LIMIT $1) AS latest
-    WHERE os_user = $2 AND at BETWEEN $3 AND $4 ORDER BY id DESC`,
+  actsOfKeys: `SELECT at, os_user FROM audit
+    WHERE at BETWEEN $1 AND $2 AND substr(os_user, 1, 4) = 'key_' ORDER BY at DESC LIMIT $3`,
   latestId: 'SELECT coalesce(max(id), 0) FROM audit',
   latestNamed: 'SELECT coalesce(max(audit_id), 0) FROM operator_revisions',
   forgetDangling:

@@ -17,7 +17,7 @@ import {
   manages,
   REPEATABLE_MS,
 } from '../../domain/key-management.ts';
-import { StoreNotUsable } from '../store.ts';
+import { type KeyPage, type KeyPageQuery, StoreNotUsable } from '../store.ts';
 import { mayActAt, recordAction } from './audit.ts';
 import { digestOfKeys } from './audit-chain.ts';
 import { findRequests, rememberRequest } from './bulk-requests.ts';
@@ -33,13 +33,13 @@ import {
 } from './session.ts';
 
 const KEY_COLUMNS =
-  'id, name, environment, digest, created_at, expires_at, revoked_at, last_used_at, scopes, cancels_per_hour, places_per_hour, former_digest, former_until, former_used_at, ticket_digest, ticket_until, created_by';
+  'id, name, environment, digest, created_at, expires_at, revoked_at, last_used_at, scopes, cancels_per_hour, places_per_hour, former_digest, former_until, former_used_at, ticket_digest, ticket_until, created_by, secret_by';
 
 function keyFromRow(row: Row): ApiKey {
   const [id, name, environment, digest, createdAt, expiresAt, revokedAt, lastUsedAt, ...limits] =
     row;
   const [scopes, cancelsPerHour, placesPerHour, formerDigest, formerUntil, ...more] = limits;
-  const [formerUsedAt, ticketDigest, ticketUntil, createdBy] = more;
+  const [formerUsedAt, ticketDigest, ticketUntil, createdBy, secretBy] = more;
   return {
     id: id as string,
     name: name as string,
@@ -59,6 +59,7 @@ function keyFromRow(row: Row): ApiKey {
         : { digest: ticketDigest as Uint8Array, until: Number(ticketUntil) },
     createdAt: Number(createdAt),
     createdBy: text(createdBy),
+    secretBy: text(secretBy),
     expiresAt: number(expiresAt),
     revokedAt: number(revokedAt),
     lastUsedAt: number(lastUsedAt),
@@ -80,6 +81,21 @@ export async function readKeys(
           jsonRows(digests.map((digest) => [Buffer.from(digest).toString('hex')])),
         ]);
   return rows.map(keyFromRow);
+}
+
+/** See Store.keyPage. */
+export async function readKeyPage(
+  session: Session,
+  { state, after, limit, now }: KeyPageQuery,
+): Promise<KeyPage> {
+  const { createdAt = -1, id = '' } = after ?? {};
+  const asked = [now, createdAt, id, state ?? '', limit + 1];
+  const rows = await session.query(SQL.page[session.engine], asked);
+  const counts = { valid: 0, expired: 0, revoked: 0 };
+  for (const [name, count] of await session.query(SQL.states, [now])) {
+    counts[name as keyof typeof counts] = Number(count);
+  }
+  return { keys: rows.slice(0, limit).map(keyFromRow), hasMore: rows.length > limit, counts };
 }
 
 /** Returns the names of those of the keys that exist, by id. */
@@ -108,6 +124,7 @@ function settingsOf({ name, digest, scopes, former, ticket, ...key }: ApiKey) {
   return [
     ...[name, digest, scopesText(scopes), cancelsPerHour, placesPerHour, expiresAt, revokedAt],
     ...[former?.digest, former?.until, former?.lastUsedAt, ticket?.digest, ticket?.until],
+    key.secretBy,
   ];
 }
 
@@ -153,7 +170,7 @@ const manageKey: Commands['manageKey'] = async (session, command) => {
     const key = (await findKey(session, id))!;
     return { key, effect: 'replayed', salt: at - earlier.at < REPEATABLE_MS ? salt : undefined };
   }
-  const retryAt = await mayActAt(session, manager!.id, at);
+  const retryAt = act.type === 'revoke' ? undefined : await mayActAt(session, manager!.id, at);
   if (retryAt !== undefined) return { refusal: 'key_change_limit_reached', retryAt };
   const key = act.type === 'create' ? undefined : await findKey(session, act.id);
   if (key === undefined) {
@@ -189,7 +206,7 @@ export const keyCommands = {
     changeKey(session, id, 'revoked', (key) => revoked(key, Date.now())),
 
   rotateKey: (session, { id, digest, formerUntil }) =>
-    changeKey(session, id, 'rotated', (key) => rotated(key, digest, formerUntil)),
+    changeKey(session, id, 'rotated', (key) => rotated(key, digest, formerUntil, undefined)),
 
   endOverlap: (session, { id }) =>
     changeKey(session, id, 'ended', (key) =>
@@ -201,7 +218,7 @@ export const keyCommands = {
     const known = key && keyBySecret(key, ticket);
     if (known?.by !== 'ticket' || keyStatus(known, at) !== 'valid') return 'no_invitation';
     const keysBefore = await digestOfKeys(session);
-    await replaceKey(session, rotated(key!, digest, undefined));
+    await replaceKey(session, rotated(key!, digest, undefined, key!.secretBy));
     await recordAction(session, action, keysBefore);
     return 'redeemed';
   },
@@ -216,12 +233,20 @@ export const keyCommands = {
 
 /** What an act can change, in the order of `settingsOf`. */
 const SETTINGS =
-  'name, digest, scopes, cancels_per_hour, places_per_hour, expires_at, revoked_at, former_digest, former_until, former_used_at, ticket_digest, ticket_until';
+  'name, digest, scopes, cancels_per_hour, places_per_hour, expires_at, revoked_at, former_digest, former_until, former_used_at, ticket_digest, ticket_until, secret_by';
 const PARAMETERS = SETTINGS.split(', ').map((_, index) => `$${index + 2}`);
 
 const ASKED = '(SELECT value ->> 0 FROM json_array_elements($1::json))';
 
+/** As `keyStatus`. */
+const STATE = `CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= $1 THEN 'expired' ELSE 'valid' END`;
+
 const SQL = {
+  page: byText(
+    (c) => `SELECT ${KEY_COLUMNS} FROM api_keys
+      WHERE (created_at, id${c}) > ($2, $3) AND ($4 = '' OR ${STATE} = $4) ORDER BY created_at, id${c} LIMIT $5`,
+  ),
+  states: `SELECT ${STATE} AS state, count(*) FROM api_keys GROUP BY 1`,
   all: byText((c) => `SELECT ${KEY_COLUMNS} FROM api_keys ORDER BY created_at, id${c}`),
   names: `SELECT id, name FROM api_keys WHERE id IN ${ASKED}`,
   count: 'SELECT count(*) FROM api_keys',
@@ -231,7 +256,7 @@ const SQL = {
   ),
   byId: byText((c) => `SELECT ${KEY_COLUMNS} FROM api_keys WHERE id${c} = $1`),
   insert: `INSERT INTO api_keys (id, ${SETTINGS}, environment, created_at, created_by)
-    VALUES ($1, ${PARAMETERS.join(', ')}, $14, $15, $16)`,
+    VALUES ($1, ${PARAMETERS.join(', ')}, $15, $16, $17)`,
   replace: `UPDATE api_keys SET (${SETTINGS}) = (${PARAMETERS.join(', ')}) WHERE id = $1`,
   anyKey: 'SELECT 1 FROM api_keys WHERE environment = $1 LIMIT 1',
   recordUse: `UPDATE api_keys SET last_used_at = $1,

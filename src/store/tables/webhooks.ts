@@ -31,6 +31,15 @@ export async function readWebhooks(session: Session, id?: string): Promise<Webho
   return (await rows).map(webhookFromRow);
 }
 
+/** See Store.webhookCounts. */
+export async function countWebhooks(
+  session: Session,
+  keyIds: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const rows = await session.query(SQL.countsOf, [jsonRows(keyIds.map((id) => [id]))]);
+  return new Map(rows.map(([id, count]) => [id as string, Number(count)]));
+}
+
 /** See Store.webhookLags. */
 export async function readWebhookLags(
   session: Session,
@@ -209,6 +218,8 @@ const SQL = {
   all: `SELECT ${COLUMNS} FROM webhooks ORDER BY created_at, id`,
   byId: `SELECT ${COLUMNS} FROM webhooks WHERE id = $1`,
   counts: 'SELECT count(*), count(*) FILTER (WHERE created_by = $1) FROM webhooks',
+  countsOf: `SELECT created_by, count(*) FROM webhooks
+    WHERE created_by IN (SELECT value ->> 0 FROM json_array_elements($1::json)) GROUP BY created_by`,
   byUrl: `SELECT id FROM webhooks WHERE url = $1 AND coalesce(created_by, '') = $2`,
   insert: `INSERT INTO webhooks (${COLUMNS}) VALUES (${PARAMETERS.join(', ')})`,
   replace: `UPDATE webhooks SET (${COLUMNS}) = (${PARAMETERS.join(', ')}) WHERE id = $1`,

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KeySecret, ManagedKey } from '../../../protocol/generated/records.ts';
-import { newApiKey, newSecret, SCOPES, secretDigest } from '../../../src/domain/api-key.ts';
+import { newSecret, SCOPES, secretDigest } from '../../../src/domain/api-key.ts';
 import { startService, testService } from '../../http/harness.ts';
 import { eventually } from '../../postgres.ts';
+import { run } from '../../process/program.ts';
 import { queryDatabase } from '../../store/engines.ts';
 import { openStream } from './open-stream.ts';
 
@@ -142,7 +143,7 @@ test('no key gives what it does not have', async (t) => {
 });
 
 test('a key is made narrower, renewed and renamed; no key makes its own end later', async (t) => {
-  const { send, create, ownId } = await managing(t, {
+  const { send, create, ownId, newKey } = await managing(t, {
     scopes: SCOPES,
     expiresAt: Date.now() + HOUR_MS,
   });
@@ -171,12 +172,13 @@ test('a key is made narrower, renewed and renamed; no key makes its own end late
   const later = new Date(Date.now() + HOUR_MS / 2).toISOString();
   assert.equal((await send('PATCH', path, { expiresAt: later })).json.expiresAt, later);
   const own = `/v2/keys/${ownId}`;
+  await newKey({ scopes: SCOPES });
   assert.equal((await send('PATCH', own, { expiresAt: later })).status, 200);
   const longer = new Date(Date.now() + HOUR_MS).toISOString();
   assert.equal((await send('PATCH', own, { expiresAt: longer })).json.code, 'exceeds_own_key');
   const past = { expiresAt: '2020-01-01T00:00:00Z' };
   assert.equal((await send('PATCH', path, past)).json.code, 'body_invalid');
-  for (const name of [' ', 'a\u202eb', '', 'x'.repeat(101)]) {
+  for (const name of [' ', 'a\u202eb', 'a\u2028b', '', 'x'.repeat(101), newSecret('production')]) {
     assert.equal((await send('PATCH', path, { name })).json.code, 'body_invalid', name);
   }
 });
@@ -235,15 +237,35 @@ test('a rotation has an overlap, which ends by a change', async (t) => {
   assert.equal((await meOf(rotated.secret)).id, key.id);
 });
 
-test('by a secret that was replaced, a key gets no new secret, and makes keys that end with it', async (t) => {
+test('by a secret that was replaced, a key changes no key, itself included, and only repeats what replaced it', async (t) => {
   const { send, create } = await managing(t);
   const { key, secret } = await create({ name: 'manager', scopes: ['keys:manage', 'orders:read'] });
-  await send('POST', `/v2/keys/${key.id}/rotate`, { overlapSeconds: 600 });
-  const former = bearer(secret!);
-  const refused = await send('POST', `/v2/keys/${key.id}/rotate`, {}, former);
-  assert.equal(refused.json.code, 'exceeds_own_key');
-  const made = await send('POST', '/v2/keys', READS, former);
-  assert.ok(Date.parse(made.json.key.expiresAt) <= Date.now() + 600_000);
+  const rotation = { 'idempotency-key': 'r', ...bearer(secret!) };
+  const path = `/v2/keys/${key.id}`;
+  const rotated = await send('POST', `${path}/rotate`, { overlapSeconds: 600 }, rotation);
+  for (const [method, at, body] of [
+    ['POST', '/v2/keys', READS],
+    ['PATCH', path, { expiresAt: rotated.json.key.formerSecretUntil }],
+    ['POST', `${path}/rotate`, {}],
+    ['POST', `${path}/rotate`, { invitation: true }],
+    ['POST', `${path}/revoke`, {}],
+  ] as const) {
+    const refused = await send(method, at, body, bearer(secret!));
+    assert.deepEqual([refused.status, refused.json.code], [403, 'exceeds_own_key'], at);
+  }
+  const again = await send('POST', `${path}/rotate`, { overlapSeconds: 600 }, rotation);
+  assert.deepEqual(again.json, rotated.json);
+});
+
+testService('a stream ends within a second of its key losing the scope', async (t) => {
+  const { send, create, port } = await managing(t);
+  const { key, secret } = await create({ ...READS, scopes: ['orders:read', 'changes:read'] });
+  const stream = await openStream(t, { port, secret: secret! });
+  assert.equal(
+    (await send('PATCH', `/v2/keys/${key.id}`, { scopes: ['orders:read'] })).status,
+    200,
+  );
+  assert.deepEqual(await stream.take(1), []);
 });
 
 testService(
@@ -282,6 +304,11 @@ testService(
 test('the last key that manages is not revoked, and of two that revoke each other, one remains', async (t) => {
   const { send, create, own, ownId } = await managing(t);
   assert.equal((await send('POST', `/v2/keys/${ownId}/revoke`)).json.code, 'last_key_manager');
+  const soon = new Date(Date.now() + 60_000).toISOString();
+  assert.equal(
+    (await send('PATCH', `/v2/keys/${ownId}`, { expiresAt: soon })).json.code,
+    'last_key_manager',
+  );
   // An invitation that nobody has redeemed manages nothing yet.
   const invited = await create({ name: 'kim', scopes: [...SCOPES], invitation: true });
   assert.equal((await send('POST', `/v2/keys/${ownId}/revoke`)).json.code, 'last_key_manager');
@@ -302,7 +329,7 @@ testService('an invitation is good once, for an hour, and opens nothing else', a
   assert.equal((await meOf(invitation!)).name, 'Kim');
   assert.equal(
     (await send('GET', '/v2/store/orders', undefined, ticket)).json.code,
-    'scope_missing',
+    'api_key_invalid',
   );
   const [one, other] = await Promise.all([
     send('POST', '/v2/key/redeem', {}, ticket),
@@ -356,20 +383,31 @@ test('If-Match and If-None-Match of changes of a key hold', async (t) => {
   assert.equal(any.json.code, 'precondition_failed');
 });
 
-test('one manager changes a hundred keys in an hour, and a hostile one costs the others no more', async (t) => {
-  const { send, create, ownId, store } = await managing(t);
-  const { key } = await create(READS);
+test('one manager changes a hundred keys in an hour, and all together five hundred', async (t) => {
+  const { send, create: createOne, ownId, newKey, url } = await managing(t);
+  const { key } = await createOne(READS);
   for (let index = 1; index < 100; index++) {
     assert.equal((await send('PATCH', `/v2/keys/${key.id}`, { name: `n${index}` })).status, 200);
   }
-  const refused = await send('POST', `/v2/keys/${key.id}/revoke`);
+  const refused = await send('PATCH', `/v2/keys/${key.id}`, { name: 'n100' });
   assert.deepEqual([refused.status, refused.json.code], [429, 'key_change_limit_reached']);
+  // What ends access is not limited.
+  assert.equal((await send('POST', `/v2/keys/${key.id}/revoke`)).status, 200);
   const seconds = Number(refused.headers['retry-after']);
   assert.ok(seconds > 3_500 && seconds <= 3_600, String(seconds));
-  const other = newSecret('production');
-  const details = { name: 'other', environment: 'production', now: Date.now() } as const;
-  const manager = newApiKey(other, { ...details, scopes: [...SCOPES] });
-  await store.apply([{ type: 'createKey', key: manager }]);
+  const other = await newKey({ scopes: SCOPES });
+  const create = () => send('POST', '/v2/keys', READS, bearer(other));
+  assert.equal((await create()).status, 201);
+  const at = Date.now();
+  const rows = Array.from(
+    { length: 500 },
+    (_, index) => `(${1_000 + index}, ${at}, 'c', 'key_${index}', 'h', 'w')`,
+  );
+  await queryDatabase(
+    url,
+    `INSERT INTO audit (id, at, command, os_user, host, what) VALUES ${rows.join()}`,
+  );
+  assert.equal((await create()).json.code, 'key_change_limit_reached');
   assert.equal((await send('POST', `/v2/keys/${ownId}/revoke`, {}, bearer(other))).status, 200);
 });
 
@@ -418,3 +456,31 @@ test('a manager with an open invitation is a manager by its secret, and one with
   );
   assert.equal(narrower.status, 200, narrower.body);
 });
+
+testService(
+  'the command that revokes a leaked manager also revokes what it has created, and whose secrets it has made',
+  async (t) => {
+    const { send, create, newKey, url, store } = await managing(t);
+    const leaked = await create({ name: 'leaked', scopes: ['keys:manage', 'orders:read'] });
+    const by = bearer(leaked.secret!);
+    const idOf = async (secret: string) => (await store.keys([secretDigest(secret)]))[0]!.id;
+    const victim = await idOf(await newKey({ scopes: ['orders:read', 'keys:manage'] }));
+    const invited = await idOf(await newKey({ scopes: ['orders:read'] }));
+    const other = await idOf(await newKey({ scopes: ['orders:read'] }));
+    const taken = (await send('POST', `/v2/keys/${victim}/rotate`, {}, by)).json.secret;
+    const child = (await send('POST', '/v2/keys', READS, bearer(taken))).json;
+    const { invitation } = (
+      await send('POST', `/v2/keys/${invited}/rotate`, { invitation: true }, by)
+    ).json;
+    const { secret } = (await send('POST', '/v2/key/redeem', {}, bearer(invitation))).json;
+    const args = ['keys', 'revoke', leaked.key.id, '--with-created', '--database', url];
+    const { stderr } = await run(args);
+    const revoked = [...stderr.matchAll(/Revoked (key_\w+)\./g)].map(([, id]) => id);
+    assert.deepEqual(revoked.toSorted(), [leaked.key.id, victim, invited, child.key.id].toSorted());
+    for (const each of [leaked.secret!, taken, secret, child.secret]) {
+      const found = await store.keys([secretDigest(each)]);
+      assert.ok(found[0]!.revokedAt !== undefined);
+    }
+    assert.equal((await store.key(other))!.revokedAt, undefined);
+  },
+);

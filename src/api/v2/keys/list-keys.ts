@@ -1,23 +1,23 @@
 import { toJson } from '../../../../protocol/exact-json.ts';
-import { keyStatus } from '../../../domain/api-key.ts';
+import { refuse } from '../../../http/request/reply.ts';
+import { listCursor, parseListCursor } from '../../../records/page-cursors.ts';
 import { jsonReply, operation } from '../../operation.ts';
-import { listPage } from '../list-page.ts';
-import { NOT_STORED } from '../replies.ts';
+import { DEFAULT_LIMIT, NOT_STORED } from '../replies.ts';
 import { managedKeys } from './managed-key.ts';
 
 /** GET /keys: a page of API keys, the oldest first. */
 export const listKeys = operation(
   'listKeys',
   async ({ parameters }, { store }) => {
-    const { state } = parameters;
-    const all = await store.keys();
-    const now = Date.now();
-    const counts = { valid: 0, expired: 0, revoked: 0 };
-    for (const key of all) counts[keyStatus(key, now)] += 1;
-    const asked = state === undefined ? all : all.filter((key) => keyStatus(key, now) === state);
-    const { page, next } = listPage(`keys ${state ?? ''}`, asked, parameters);
-    const keys = await managedKeys(store, page);
-    return jsonReply(200, NOT_STORED, toJson({ keys, counts, next }));
+    const { state, limit = DEFAULT_LIMIT, cursor } = parameters;
+    const list = `keys ${state ?? ''}`;
+    const after = cursor === undefined ? undefined : parseListCursor(list, cursor);
+    if (cursor !== undefined && after === undefined) return refuse('cursor_invalid');
+    const query = { state, after, limit: Number(limit), now: Date.now() };
+    const { keys, hasMore, counts } = await store.keyPage(query);
+    const records = await managedKeys(store, keys);
+    const next = hasMore ? listCursor(list, keys.at(-1)!) : undefined;
+    return jsonReply(200, NOT_STORED, toJson({ keys: records, counts, next }));
   },
   { reads: 'page' },
 );

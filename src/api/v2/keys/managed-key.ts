@@ -36,12 +36,9 @@ export async function managedKeys(
   store: Store,
   keys: readonly ApiKey[],
 ): Promise<Sent<ManagedKey>[]> {
-  const creators = (await store.webhooks()).map(({ createdBy }) => createdBy);
+  const webhooks = await store.webhookCounts(keys.map(({ id }) => id));
   const now = Date.now();
-  return keys.map((key) => {
-    const webhooks = creators.filter((id) => id === key.id).length;
-    return managedKeyRecord(key, webhooks, now);
-  });
+  return keys.map((key) => managedKeyRecord(key, webhooks.get(key.id) ?? 0, now));
 }
 
 /** A key. */

@@ -1,3 +1,4 @@
+import { toJson } from '../../../../protocol/exact-json.ts';
 import { SCOPES } from '../../../domain/api-key.ts';
 import { refuse } from '../../../http/request/reply.ts';
 import { operation } from '../../operation.ts';
@@ -27,8 +28,7 @@ export const updateKey = operation('updateKey', async (call, { store }) => {
     endsFormer: formerSecretUntil === null,
   } as const;
   const act = { type: 'update', id: key.id, changes } as const;
-  const fields = Object.keys(call.body).join(', ');
-  const what = `${named(key)}: ${fields}`;
+  const what = `${named(key)}: ${toJson(call.body)}`;
   const outcome = await actOnKey(call, store, 'keys update', { act, ifTag, what });
   return keyReply(store, outcome.key);
 });
