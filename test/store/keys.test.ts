@@ -19,7 +19,7 @@ testStore(
       { ...found, digest: Buffer.from(found!.digest) },
       {
         ...key,
-        ...{ former: undefined, ticket: undefined, createdBy: undefined },
+        ...{ former: undefined, ticket: undefined, createdBy: undefined, secretBy: undefined },
         ...{ revokedAt: undefined, lastUsedAt: undefined },
       },
     );

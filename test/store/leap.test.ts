@@ -207,9 +207,13 @@ test('SQLite: a backup of an earlier release leaps when it is restored, migrated
     ...['leap', 'details_of_new', 'details_of_changed'].map((name) => `DROP TRIGGER ${name}`),
     'DROP VIEW highest_id',
     'DROP INDEX api_keys_by_former_digest',
-    'ALTER TABLE api_keys DROP COLUMN former_digest',
-    'ALTER TABLE api_keys DROP COLUMN former_until',
-    'ALTER TABLE api_keys DROP COLUMN places_per_hour',
+    'DROP INDEX api_keys_by_ticket',
+    ...['former_digest', 'former_until', 'former_used_at', 'places_per_hour'].map(
+      (column) => `ALTER TABLE api_keys DROP COLUMN ${column}`,
+    ),
+    ...['created_by', 'secret_by', 'ticket_digest', 'ticket_until'].map(
+      (column) => `ALTER TABLE api_keys DROP COLUMN ${column}`,
+    ),
     ...['reserved_id', 'last_id', 'origin', 'listed_at', 'identity', 'audit_head'].map(
       (column) => `ALTER TABLE store DROP COLUMN ${column}`,
     ),
