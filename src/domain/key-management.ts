@@ -126,8 +126,9 @@ function updated(
   ];
   if (wider.length > 0) return exceeding(wider);
   const isSooner = isLater(key.expiresAt, until) || !isAllowed(after, MANAGES);
-  const ends = manages(key, now) && isSooner;
-  return ends && !hasOtherManager ? 'last_key_manager' : { ...after, expiresAt: until };
+  if (isSooner && manages(key, now) && !hasOtherManager) return 'last_key_manager';
+  const result = { ...after, expiresAt: until };
+  return keyTag(result) === keyTag(key) ? key : result;
 }
 
 const REPLACED = {

@@ -143,7 +143,7 @@ test('no key gives what it does not have', async (t) => {
 });
 
 test('a key is made narrower, renewed and renamed; no key makes its own end later', async (t) => {
-  const { send, create, ownId, newKey } = await managing(t, {
+  const { send, create, ownId, newKey, url } = await managing(t, {
     scopes: SCOPES,
     expiresAt: Date.now() + HOUR_MS,
   });
@@ -161,6 +161,13 @@ test('a key is made narrower, renewed and renamed; no key makes its own end late
     [changed.json.name, changed.json.scopes, changed.json.placesPerHour],
     ['shop 2', ['orders:place'], 3],
   );
+  // What is the same as before is no change, and leaves no record.
+  const records = () => queryDatabase(url, AUDIT);
+  const before = await records();
+  const { name, scopes, placesPerHour, expiresAt } = changed.json;
+  const same = await send('PATCH', path, { name, scopes, placesPerHour, expiresAt });
+  assert.deepEqual([same.json, same.headers.etag], [changed.json, changed.headers.etag]);
+  assert.deepEqual(await records(), before);
   for (const [body, pointer] of [
     [{ scopes: ['orders:read'] }, '/scopes'],
     [{ placesPerHour: 4 }, '/placesPerHour'],
