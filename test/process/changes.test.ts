@@ -129,7 +129,7 @@ test('keys are created with scopes and a limit, and listed with them', async (t)
     ],
   );
   const table = await run(['keys', 'list', ...database]);
-  assert.match(table.stdout, /orders:read orders:cancel +25 +any +none\n/);
+  assert.match(table.stdout, /orders:read orders:cancel +25 +any +an operator +none\n/);
   assert.match(table.stdout, /all +any +any +none\n/);
 });
 
