@@ -45,7 +45,7 @@ export function expectStrong({ headers }: IncomingMessage): void {
 }
 
 /** Whether If-Match names a state; "*" names any. */
-export function namesState({ headers }: IncomingMessage): boolean {
+function namesState({ headers }: IncomingMessage): boolean {
   return headers['if-match'] !== undefined && headers['if-match'].trim() !== '*';
 }
 
@@ -54,7 +54,7 @@ export function namesState({ headers }: IncomingMessage): boolean {
  * current state.
  * @param etag undefined if there is no such resource
  */
-export function failedPrecondition(
+function failedPrecondition(
   request: IncomingMessage,
   etag: string | undefined,
 ): 'if-match' | 'if-none-match' | undefined {
@@ -64,6 +64,28 @@ export function failedPrecondition(
   }
   if (etag === undefined || ifNoneMatch === undefined) return undefined;
   return isMalformed(ifNoneMatch) || matchesEtag(ifNoneMatch, etag) ? 'if-none-match' : undefined;
+}
+
+/**
+ * Evaluates If-Match and If-None-Match of a request that changes a resource which has a tag (RFC 9110, sections 13.1.1 and 13.1.2). Returns the
+ * refusal, or the tag that the resource must still have when it is changed; undefined for any.
+ * @param changed the refusal if If-Match names another state
+ * @throws Refused if If-Match is weak
+ */
+export function tagConditions<Changed extends 'webhook_changed' | 'key_changed'>(
+  request: IncomingMessage,
+  tag: string,
+  changed: Changed,
+): {
+  readonly refusal?: Changed | 'precondition_failed';
+  readonly ifTag?: string | undefined;
+} {
+  expectStrong(request);
+  const failed = failedPrecondition(request, `"${tag}"`);
+  if (failed === 'if-match') return { refusal: changed };
+  if (failed === 'if-none-match') return { refusal: 'precondition_failed' };
+  const isConditional = namesState(request) || request.headers['if-none-match'] !== undefined;
+  return { ifTag: isConditional ? tag : undefined };
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   type Scope,
   secretDigest,
 } from '../domain/api-key.ts';
-import { formatTimestamp } from '../domain/timestamp.ts';
+import { formatTimestamp, timeText } from '../domain/timestamp.ts';
 import { DATE, DURATION, oneOf } from '../service/settings/parsers.ts';
 import type { Store } from '../store/store.ts';
 import {
@@ -29,7 +29,6 @@ import {
   naturalNumber,
   printRows,
   repeated,
-  timeText,
   UsageError,
   writeErr,
   writeOut,

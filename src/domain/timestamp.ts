@@ -92,3 +92,8 @@ function isMonthStart(time: number): boolean {
   const date = new Date(time);
   return date.getUTCDate() === 1 && time % DAY === 0;
 }
+
+/** Formats a time that need not be there. */
+export function timeText(at: number | undefined): string | undefined {
+  return at === undefined ? undefined : formatTimestamp(at);
+}

@@ -1,7 +1,7 @@
 import type { Sent } from '../../protocol/exact-json.ts';
 import type { Key, ManagedKey } from '../../protocol/generated/records.ts';
 import { type ApiKey, IMPLIED_SCOPES, keyStatus } from '../domain/api-key.ts';
-import { formatTimestamp } from '../domain/timestamp.ts';
+import { formatTimestamp, timeText } from '../domain/timestamp.ts';
 
 /** Returns v2's Key record, for the client with this key. */
 export function keyRecord(key: ApiKey): Sent<Key> {
@@ -32,8 +32,4 @@ export function managedKeyRecord(key: ApiKey, webhooks: number, now: number): Se
     invitedUntil: timeText(ticket?.until),
     webhooks,
   };
-}
-
-function timeText(at: number | undefined): string | undefined {
-  return at === undefined ? undefined : formatTimestamp(at);
 }

@@ -1,7 +1,7 @@
 import type { Sent } from '../../protocol/exact-json.ts';
 import type { Webhook } from '../../protocol/generated/records.ts';
 import { positionText } from '../../protocol/history.ts';
-import { formatTimestamp } from '../domain/timestamp.ts';
+import { formatTimestamp, timeText } from '../domain/timestamp.ts';
 import { webhookState } from '../domain/webhook.ts';
 import type { LaggingWebhook } from '../store/store.ts';
 
@@ -34,8 +34,4 @@ export function webhookRecord(
     createdBy,
     secretRotatedAt: timeText(rotatedAt),
   };
-}
-
-function timeText(at: number | undefined): string | undefined {
-  return at === undefined ? undefined : formatTimestamp(at);
 }

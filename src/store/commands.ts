@@ -222,7 +222,7 @@ interface Outcomes {
   createKey: 'created';
   createFirstKey: 'created' | 'unchanged';
   manageKey: KeyOutcome;
-  redeemInvitation: 'redeemed' | 'no_invitation';
+  redeemInvitation: ApiKey | 'no_invitation';
   recordKeyUse: 'recorded';
   recordListUse: 'recorded';
   revokeKey: 'revoked' | 'unchanged' | 'key_not_found';

@@ -7,7 +7,7 @@ import {
   SPREADSHEET_ID,
 } from '../../../protocol/csv.ts';
 import { type Order, orderJson } from '../../domain/order.ts';
-import { timeText } from '../terminal/terminal.ts';
+import { timeText } from '../../domain/timestamp.ts';
 
 export const FORMATS = ['ndjson', 'json', 'csv', 'spreadsheet'] as const;
 export type Format = (typeof FORMATS)[number];

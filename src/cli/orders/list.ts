@@ -1,8 +1,9 @@
 import { type Command, Option } from 'commander';
 import { INT64_MIN, ORDER_STATUSES, type Order, type OrderStatus } from '../../domain/order.ts';
+import { timeText } from '../../domain/timestamp.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
 import { FORMATS, type Format, WRITERS } from '../files/write-orders.ts';
-import { naturalNumber, rowsText, timeText, writeErr, writeOut } from '../terminal/terminal.ts';
+import { naturalNumber, rowsText, writeErr, writeOut } from '../terminal/terminal.ts';
 import { orderIdArgument } from './change-orders.ts';
 import { matchingOrders } from './selected-orders.ts';
 

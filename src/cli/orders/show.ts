@@ -1,18 +1,11 @@
 import type { Command } from 'commander';
 import { CSV_COLUMNS } from '../../../protocol/csv.ts';
 import type { Order } from '../../domain/order.ts';
-import { formatTimestamp } from '../../domain/timestamp.ts';
+import { formatTimestamp, timeText } from '../../domain/timestamp.ts';
 import { type AuditRecord, operatorOf } from '../../store/audit.ts';
 import { type OrderEvent, orderWithHistory } from '../../store/store.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
-import {
-  CommandFailed,
-  fieldsText,
-  table,
-  timeText,
-  writeJson,
-  writeOut,
-} from '../terminal/terminal.ts';
+import { CommandFailed, fieldsText, table, writeJson, writeOut } from '../terminal/terminal.ts';
 import { orderIdArgument } from './change-orders.ts';
 
 export function showCommand(): Command {

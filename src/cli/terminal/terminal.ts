@@ -3,7 +3,6 @@ import { isSea } from 'node:sea';
 import type { Readable, Writable } from 'node:stream';
 import { toJson } from '../../../protocol/exact-json.ts';
 import { printable } from '../../domain/text.ts';
-import { formatTimestamp } from '../../domain/timestamp.ts';
 
 /** Standard streams and environment of a command; `process` conforms to it. */
 export interface Terminal {
@@ -141,11 +140,6 @@ export function rowsText<Item>(items: readonly Item[], columns: Rows<Item>['colu
   const cellsOf = Object.values(columns);
   const rows = items.map((item) => cellsOf.map((cellOf) => cellOf(item) ?? ''));
   return table([Object.keys(columns), ...rows]);
-}
-
-/** Formats a time that may be absent. */
-export function timeText(at: number | undefined): string | undefined {
-  return at === undefined ? undefined : formatTimestamp(at);
 }
 
 /** 1234567 -> 1,234,567 */

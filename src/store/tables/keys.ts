@@ -218,9 +218,10 @@ export const keyCommands = {
     const known = key && keyBySecret(key, ticket);
     if (known?.by !== 'ticket' || keyStatus(known, at) !== 'valid') return 'no_invitation';
     const keysBefore = await digestOfKeys(session);
-    await replaceKey(session, rotated(key!, digest, undefined, key!.secretBy));
+    const redeemed = rotated(key!, digest, undefined, key!.secretBy);
+    await replaceKey(session, redeemed);
     await recordAction(session, action, keysBefore);
-    return 'redeemed';
+    return redeemed;
   },
 
   async recordKeyUse(session, { ids, formers, at }) {

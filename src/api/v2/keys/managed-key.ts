@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { type Sent, toJson } from '../../../../protocol/exact-json.ts';
 import type { ManagedKey } from '../../../../protocol/generated/records.ts';
 import { type ApiKey, isKeyName } from '../../../domain/api-key.ts';
@@ -18,7 +17,7 @@ import { actionOfKey } from '../../../store/audit.ts';
 import type { CommandOf, KeyOutcome } from '../../../store/commands.ts';
 import type { Store } from '../../../store/store.ts';
 import { type Call, jsonReply } from '../../operation.ts';
-import { expectStrong, failedPrecondition, namesState } from '../../preconditions.ts';
+import { tagConditions } from '../../preconditions.ts';
 import { NOT_STORED } from '../replies.ts';
 
 /** A request that names a key. */
@@ -52,21 +51,18 @@ export function keyHeaders(key: ApiKey): string[] {
   return [...NOT_STORED, 'etag', `"${keyTag(key)}"`];
 }
 
-/** If-Match and If-None-Match of a request that changes a key: RFC 9110, sections 13.1.1 and 13.1.2. @throws Refused if If-Match is weak */
-export function keyConditionsOf(
-  request: IncomingMessage,
-  key: ApiKey,
-): {
-  readonly refusal?: 'key_changed' | 'precondition_failed';
-  readonly ifTag?: string | undefined;
-} {
-  expectStrong(request);
-  const tag = keyTag(key);
-  const failed = failedPrecondition(request, `"${tag}"`);
-  if (failed === 'if-match') return { refusal: 'key_changed' };
-  if (failed === 'if-none-match') return { refusal: 'precondition_failed' };
-  const isConditional = namesState(request) || request.headers['if-none-match'] !== undefined;
-  return { ifTag: isConditional ? tag : undefined };
+/**
+ * Returns the key that a request changes, and the tag that it must have; undefined for any.
+ * @throws Refused if there is none, or a precondition does not hold
+ */
+export async function keyToChange(
+  call: KeyCall,
+  store: Store,
+): Promise<{ readonly key: ApiKey; readonly ifTag: string | undefined }> {
+  const key = await namedKey(call, store);
+  const { refusal, ifTag } = tagConditions(call.request, keyTag(key), 'key_changed');
+  if (refusal !== undefined) throw new Refused(refuse(refusal));
+  return { key, ifTag };
 }
 
 /** The outcome of an act that was not refused. */

@@ -18,7 +18,6 @@ export const redeemInvitation = operation('redeemInvitation', async (call, { sto
   const [outcome] = await store.apply([
     { type: 'redeemInvitation', id, ticket, digest: secretDigest(secret), action, at: Date.now() },
   ]);
-  if (outcome !== 'redeemed') return refuse('no_invitation');
-  const key = (await store.key(id))!;
-  return jsonReply(200, NOT_STORED, toJson({ key: keyRecord(key), secret }));
+  if (outcome === 'no_invitation') return refuse(outcome);
+  return jsonReply(200, NOT_STORED, toJson({ key: keyRecord(outcome!), secret }));
 });

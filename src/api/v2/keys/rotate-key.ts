@@ -1,9 +1,10 @@
-import { TICKET_MS } from '../../../domain/key-management.ts';
+import { keyTag, TICKET_MS } from '../../../domain/key-management.ts';
 import { formatTimestamp } from '../../../domain/timestamp.ts';
 import { refuse } from '../../../http/request/reply.ts';
 import { operation } from '../../operation.ts';
+import { tagConditions } from '../../preconditions.ts';
 import { secretOfRequest, secretReply } from './key-secret.ts';
-import { actOnKey, keyConditionsOf, named, namedKey } from './managed-key.ts';
+import { actOnKey, named, namedKey } from './managed-key.ts';
 
 /** How long a former secret stays valid by default. */
 const OVERLAP_SECONDS = 86_400n;
@@ -17,7 +18,11 @@ export const rotateKey = operation('rotateKey', async (call, { store }) => {
   const { id } = key;
   const made = secretOfRequest(call, ['rotateKey', id, call.body ?? {}]);
   // The first request has changed the key. So the store recognizes a repetition before it compares tags.
-  const { refusal, ifTag = refusal && NO_TAG } = keyConditionsOf(call.request, key);
+  const { refusal, ifTag = refusal && NO_TAG } = tagConditions(
+    call.request,
+    keyTag(key),
+    'key_changed',
+  );
   if (refusal !== undefined && made.name === undefined) return refuse(refusal);
   const now = Date.now();
   const { digest } = made;

@@ -1,24 +1,20 @@
 import { toJson } from '../../../../protocol/exact-json.ts';
 import { SCOPES } from '../../../domain/api-key.ts';
-import { refuse } from '../../../http/request/reply.ts';
 import { operation } from '../../operation.ts';
 import {
   actOnKey,
   checkedName,
   futureTime,
-  keyConditionsOf,
   keyReply,
+  keyToChange,
   limitOf,
   named,
-  namedKey,
 } from './managed-key.ts';
 
 /** PATCH /keys/{keyId}: makes a key narrower, renews or renames it, or ends its former secret. */
 export const updateKey = operation('updateKey', async (call, { store }) => {
   const { name, scopes, cancelsPerHour, placesPerHour, expiresAt, formerSecretUntil } = call.body;
-  const key = await namedKey(call, store);
-  const { refusal, ifTag } = keyConditionsOf(call.request, key);
-  if (refusal !== undefined) return refuse(refusal);
+  const { key, ifTag } = await keyToChange(call, store);
   const changes = {
     name: name === undefined ? undefined : checkedName(name),
     scopes: scopes && SCOPES.filter((scope) => scopes.includes(scope)),

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http';
 import { type Sent, toJson } from '../../../../protocol/exact-json.ts';
 import type { Webhook as WebhookRecord } from '../../../../protocol/generated/records.ts';
 import { type ApiKey, isAllowed } from '../../../domain/api-key.ts';
@@ -7,7 +6,7 @@ import { Refused, type Reply, refuse, refuseScope } from '../../../http/request/
 import { webhookRecord } from '../../../records/webhook-json.ts';
 import { lagsOf, type Store } from '../../../store/store.ts';
 import { type Call, jsonReply } from '../../operation.ts';
-import { expectStrong, failedPrecondition, namesState } from '../../preconditions.ts';
+import { tagConditions } from '../../preconditions.ts';
 import { NOT_STORED } from '../replies.ts';
 
 /** A request that names a webhook. */
@@ -47,26 +46,9 @@ export async function webhookToChange(
   store: Store,
 ): Promise<{ readonly webhook: Webhook; readonly ifTag: string | undefined }> {
   const webhook = await permittedWebhook(call, store);
-  const { refusal, ifTag } = webhookConditionsOf(call.request, webhook);
+  const { refusal, ifTag } = tagConditions(call.request, webhookTag(webhook), 'webhook_changed');
   if (refusal !== undefined) throw new Refused(refuse(refusal));
   return { webhook, ifTag };
-}
-
-/** If-Match and If-None-Match of a request that changes a webhook: RFC 9110, sections 13.1.1 and 13.1.2. @throws Refused if If-Match is weak */
-export function webhookConditionsOf(
-  request: IncomingMessage,
-  webhook: Webhook,
-): {
-  readonly refusal?: 'webhook_changed' | 'precondition_failed';
-  readonly ifTag?: string | undefined;
-} {
-  expectStrong(request);
-  const tag = webhookTag(webhook);
-  const failed = failedPrecondition(request, `"${tag}"`);
-  if (failed === 'if-match') return { refusal: 'webhook_changed' };
-  if (failed === 'if-none-match') return { refusal: 'precondition_failed' };
-  const isConditional = namesState(request) || request.headers['if-none-match'] !== undefined;
-  return { ifTag: isConditional ? tag : undefined };
 }
 
 /** Returns the record of a webhook, for the client with this key. */

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { formatTimestamp } from '../../../domain/timestamp.ts';
+import { formatTimestamp, timeText } from '../../../domain/timestamp.ts';
 import { type ImportRecord, SHOWN_DIGITS } from '../../../store/history.ts';
 import {
   applyRecorded,
@@ -11,7 +11,6 @@ import {
   CommandFailed,
   grouped,
   printRows,
-  timeText,
   UsageError,
   writeErr,
 } from '../../terminal/terminal.ts';

@@ -197,7 +197,7 @@ export const HTTP_FAULTS: readonly SmallFault[] = [
   {
     name: 'webhook-changed-meanwhile',
     breaks: 'The ETag that the webhook must still have; otherwise 412.',
-    file: 'src/api/v2/webhooks/permitted-webhook.ts',
+    file: 'src/api/preconditions.ts',
     text: 'return { ifTag: isConditional ? tag : undefined };',
     fault: 'return { ifTag: isConditional ? undefined : undefined };',
     tests: ['v2/webhooks'],
