@@ -1,9 +1,11 @@
+import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { copyFileSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { CACHE, madeOnce } from '../made-once.ts';
+import { eventually } from '../postgres.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { run } from './program.ts';
 
@@ -25,4 +27,16 @@ export async function sampleStore(t: TestContext): Promise<string> {
   const path = join(temporaryFolder(t), 'store.db');
   copyFileSync(made, path);
   return `sqlite:${path}`;
+}
+
+interface Called {
+  readonly call: (method: string, path: string) => Promise<{ readonly status: number }>;
+}
+
+/** Asks for the list of v1 until it is in memory: on a busy machine, the first request is answered with 503 before it is read. */
+export async function withList<T extends Called>(service: T): Promise<T> {
+  await eventually(async () => {
+    assert.equal((await service.call('GET', '/v1/store/orders')).status, 200);
+  });
+  return service;
 }

@@ -3,15 +3,14 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { serve } from './program.ts';
-import { sampleStore } from './sample-store.ts';
+import { sampleStore, withList } from './sample-store.ts';
 
 const ORDERS = '/v1/store/orders';
 
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   test(`${signal} completes responses under way, refuses new connections and exits with 0`, async (t) => {
-    const { secret, port, stop, operations } = await serve(t, [], {
-      database: await sampleStore(t),
-    });
+    const serving = await serve(t, [], { database: await sampleStore(t) });
+    const { secret, port, stop, operations } = await withList(serving);
     const socket = connect(port, '127.0.0.1');
     socket.write(`GET ${ORDERS} HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${secret}\r\n\r\n`);
     await once(socket, 'readable');
@@ -43,7 +42,8 @@ test('if readiness is probed, the service reports not ready and keeps serving be
 
 test('a client that does not read cannot prevent shutdown: --stop-limit-seconds limits it, and the exit code is 1', async (t) => {
   const withReader = async (args: readonly string[]) => {
-    const { secret, port, stop } = await serve(t, args, { database: await sampleStore(t) });
+    const serving = await serve(t, args, { database: await sampleStore(t) });
+    const { secret, port, stop } = await withList(serving);
     const socket = connect(port, '127.0.0.1');
     socket.on('error', () => {});
     t.after(() => socket.destroy());

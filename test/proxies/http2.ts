@@ -9,8 +9,8 @@ import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 import { constants, createGunzip } from 'node:zlib';
 import { eventually } from '../postgres.ts';
-import { run, serve } from '../process/program.ts';
-import { sampleStore } from '../process/sample-store.ts';
+import { serve } from '../process/program.ts';
+import { sampleStore, withList } from '../process/sample-store.ts';
 import { startProxy } from './proxies.ts';
 
 /** Two heartbeats of a stream: longer than no time limit of the proxy, and long enough to see that they arrive. */
@@ -24,16 +24,14 @@ async function startBehind(
   name: 'haproxy' | 'nginx',
   also?: Readonly<Record<string, string>>,
 ) {
-  const database = await sampleStore(t);
-  const made = await run(['keys', 'create', '--name', 'x', '--database', database]);
-  const node = await serve(t, [], { database, expectsKey: false });
+  const node = await withList(await serve(t, [], { database: await sampleStore(t) }));
   const upstream = { port: node.port, operationsPort: Number(new URL(node.operations).port) };
   const { port, folder, proxy } = await startProxy(t, name, [upstream, upstream, upstream], also);
   const session = connect(`https://localhost:${port}`, { rejectUnauthorized: false });
   t.after(() => session.destroy());
   await once(session, 'connect');
   assert.equal(session.alpnProtocol, 'h2');
-  return { node, session, port, folder, proxy, authorization: `Bearer ${made.stdout.trim()}` };
+  return { node, session, port, folder, proxy, authorization: `Bearer ${node.secret}` };
 }
 
 async function ask(session: ClientHttp2Session, headers: Record<string, string>) {

@@ -7,10 +7,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { buildAdmin } from '../../../src/http/admin.ts';
 import { createLogger } from '../../../src/telemetry/logger.ts';
 import { eventually, until } from '../../postgres.ts';
-import { sampleStore } from '../../process/sample-store.ts';
 import { parseAnswers } from '../contract-check.ts';
 import { placeSamples, type Service, startService } from '../harness.ts';
-import { connections, received, requestsOf, statuses } from './raw-connection.ts';
+import { connections, received, requestsOf, serviceWithList, statuses } from './raw-connection.ts';
 
 const ORDERS = '/v1/store/orders';
 const CONNECT = 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n';
@@ -98,7 +97,7 @@ test('a request of an unsupported HTTP version is 505 and has no effect', async 
 });
 
 test('junk sent during a response is not read, and the response arrives complete', async (t) => {
-  const service = await startService(t, { DATABASE_URL: await sampleStore(t) });
+  const service = await serviceWithList(t);
   const socket = await stalledReader(service, requestsOf(service)('GET', ORDERS));
   for (let packet = 0; packet < 200; packet += 1) {
     socket.write(JUNK);
@@ -114,7 +113,7 @@ test('junk sent during a response is not read, and the response arrives complete
 });
 
 test('the deadline of a pipelined request starts after the earlier responses, not at its arrival', async (t) => {
-  const service = await startService(t, { DATABASE_URL: await sampleStore(t) });
+  const service = await serviceWithList(t);
   const request = requestsOf(service);
   const socket = await stalledReader(
     service,
@@ -151,7 +150,7 @@ test('a client that keeps sending still receives the response that closes its co
 });
 
 test('graceful shutdown completes responses to clients that have paused reading', async (t) => {
-  const service = await startService(t, { DATABASE_URL: await sampleStore(t) });
+  const service = await serviceWithList(t);
   const list = requestsOf(service)('GET', ORDERS);
   // Each client pauses at a different point; for some the list is fully buffered but not fully sent.
   const readers = await Promise.all(
@@ -193,7 +192,7 @@ async function pausedReader(port: number, request: string, bytes: number) {
 
 test('graceful shutdown completes a list even if an incomplete or further requests follow it', async (t) => {
   const stopWith = async (what: string, half: string | undefined, keepsSending: boolean) => {
-    const service = await startService(t, { DATABASE_URL: await sampleStore(t) });
+    const service = await serviceWithList(t);
     const request = requestsOf(service);
     const { socket, text } = await pausedReader(service.port, request('GET', ORDERS), 1);
     if (half !== undefined) socket.write(`${request('DELETE', `${ORDERS}/1`, half)}abc`);

@@ -1,5 +1,13 @@
 import { connect, type Socket } from 'node:net';
+import type { TestContext } from 'node:test';
+import { sampleStore, withList } from '../../process/sample-store.ts';
 import { type Answer, parseAnswers } from '../contract-check.ts';
+import { type Service, startService } from '../harness.ts';
+
+/** Starts a service of many orders, whose list is in memory. */
+export async function serviceWithList(t: TestContext): Promise<Service> {
+  return withList(await startService(t, { DATABASE_URL: await sampleStore(t) }));
+}
 
 /** Builds requests with the key of a service; `last` has further header lines. */
 export const requestsOf =
