@@ -228,7 +228,7 @@ export const feed: readonly SmallFault[] = [
     file: LIMITS,
     text: 'MAX_STREAMS_PER_KEY = 100;',
     fault: 'MAX_STREAMS_PER_KEY = 200;',
-    tests: ['v2/stream-changes'],
+    tests: ['feed/stream-changes'],
   },
   {
     name: 'streams-end-one-by-one',
@@ -236,7 +236,7 @@ export const feed: readonly SmallFault[] = [
     file: CHANGE_STREAMS,
     text: 'for (const { response } of [first!, ...others]) endSoon(response);',
     fault: 'void others;\n      endSoon(first!.response);',
-    tests: ['v2/stream-changes'],
+    tests: ['feed/stream-changes'],
   },
   {
     name: 'keys-of-streams-checked-late',
@@ -244,7 +244,7 @@ export const feed: readonly SmallFault[] = [
     file: LIMITS,
     text: 'STREAM_KEYS_CHECKED_MS = 400',
     fault: 'STREAM_KEYS_CHECKED_MS = 4_000',
-    tests: ['v2/stream-changes'],
+    tests: ['feed/stream-changes'],
   },
   {
     name: 'heartbeat-each-minute',
@@ -252,7 +252,7 @@ export const feed: readonly SmallFault[] = [
     file: LIMITS,
     text: 'HEARTBEAT_MS = 15_000',
     fault: 'HEARTBEAT_MS = 60_000',
-    tests: ['v2/stream-changes'],
+    tests: ['feed/stream-changes'],
   },
   {
     name: 'reconnection-after-ten-seconds',
@@ -260,7 +260,7 @@ export const feed: readonly SmallFault[] = [
     file: 'src/feed/streams/event-stream.ts',
     text: 'RETRY_MS = 1_000',
     fault: 'RETRY_MS = 10_000',
-    tests: ['v2/stream-changes'],
+    tests: ['feed/stream-changes'],
   },
   {
     name: 'one-stream-ends-at-a-loss',
@@ -276,7 +276,7 @@ export const feed: readonly SmallFault[] = [
     file: CHANGE_STREAMS,
     text: ': response.writableLength > MAX_STREAM_BACKLOG_BYTES;',
     fault: ': response.writableLength > 1_000 * MAX_STREAM_BACKLOG_BYTES;',
-    tests: ['v2/stream-changes'],
+    tests: ['feed/stream-changes'],
   },
   {
     name: 'filter-by-key-ignored',

@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
-import { newSecret, secretDigest } from '../../../src/domain/api-key.ts';
-import { STREAM_END_MS, STREAM_KEYS_CHECKED_MS } from '../../../src/http/limits.ts';
-import type { ChangePage, FeedStart } from '../../../src/store/feed.ts';
-import { StoreUnavailable } from '../../../src/store/store.ts';
-import { pending, place, startService, testService } from '../../http/harness.ts';
-import { until } from '../../postgres.ts';
-import { queryDatabase } from '../../store/engines.ts';
-import { type Event, openStream, STREAM, type Stream } from './open-stream.ts';
+import { newSecret, secretDigest } from '../../src/domain/api-key.ts';
+import { STREAM_END_MS, STREAM_KEYS_CHECKED_MS } from '../../src/http/limits.ts';
+import type { ChangePage, FeedStart } from '../../src/store/feed.ts';
+import { StoreUnavailable } from '../../src/store/store.ts';
+import { type Event, openStream, STREAM, type Stream } from '../api/v2/open-stream.ts';
+import { pending, place, startService, testService } from '../http/harness.ts';
+import { until } from '../postgres.ts';
+import { queryDatabase } from '../store/engines.ts';
 
 const CHANGES = '/v2/store/changes';
 
