@@ -468,20 +468,23 @@ export class StoreOrders {
   }
 
   /**
-   * Counts the orders placed, cancelled and shipped in each period, and the cancels of each key. A busy store responds in parts; the result is
-   * their sum.
+   * Counts the orders placed, cancelled and shipped in each period, and by each key in all of them. A busy store responds in parts; the result
+   * is their sum.
    * @param boundaries where the periods begin and end, ascending, 2 to 100: N + 1 for N periods
+   * @param options.by id of an API key whose changes alone are counted
    * @throws GoneError if the store was replaced between two parts
    */
   async getActivity(
     boundaries: readonly (Date | string)[],
-    options: CallOptions = {},
+    { by, ...options }: CallOptions & { readonly by?: string | undefined } = {},
   ): Promise<Activity> {
     if (boundaries.includes(undefined as never)) throw new TypeError('a boundary is missing');
-    const isMeant = (part: Activity) => part.periods.length === boundaries.length - 1;
+    const isMeant = ({ periods, byKey }: Activity) =>
+      periods.length === boundaries.length - 1 &&
+      (by === undefined || byKey.every((each) => each.by === by));
     return calling(this.#settings, options, (call) =>
       addedUp(async (cursor) => {
-        const request = { query: { boundaries, cursor }, isMeant };
+        const request = { query: { boundaries, by, cursor }, isMeant };
         return (await repeated(call, () => readPage(call, 'getActivity', request)))!;
       }),
     );

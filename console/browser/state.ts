@@ -268,9 +268,11 @@ export type Dialog =
 /** What the key of the view did on its day. */
 export interface ChangesOfKey {
   readonly by: string;
+  /** The counts of the days around; undefined while they are read. */
+  readonly days: Activity | undefined;
   /** In the order of the feed. */
   readonly changes: readonly Change[];
-  /** Changes that arrived while they were read. */
+  /** Changes of the key, of any day, that arrived while they were read. */
   readonly waiting: Change[];
   /** cut: the store has more changes on that day than are read. */
   readonly state: 'reading' | 'whole' | 'cut' | 'failed';

@@ -179,7 +179,7 @@ export const CALLS: Readonly<Record<OperationName, CallOf>> = {
     method: 'GET',
     path: '/v2/store/activity',
     expects: [200],
-    query: { boundaries: { listOf: 'time' }, cursor: 'text' },
+    query: { boundaries: { listOf: 'time' }, by: 'text', cursor: 'text' },
   },
   listWebhooks: {
     method: 'GET',

@@ -145,7 +145,11 @@ export interface Operations {
     readonly answer: OrderCounts;
   };
   readonly getActivity: {
-    readonly parameters: { readonly boundaries: readonly string[]; readonly cursor?: string };
+    readonly parameters: {
+      readonly boundaries: readonly string[];
+      readonly by?: string;
+      readonly cursor?: string;
+    };
     readonly body: undefined;
     readonly answer: Activity;
   };

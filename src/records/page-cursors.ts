@@ -36,26 +36,26 @@ function digestOf({ filter, sort, isDescending }: Walk): string {
   return digest(JSON.stringify([texts, sort, isDescending]));
 }
 
-type Boundaries = ActivityQuery['boundaries'];
-
-/** Returns the cursor with which a count of these periods continues. */
-export function activityCursor(position: ActivityCursor, boundaries: Boundaries): string {
+/** Returns the cursor with which a count of these periods, and of this key, continues. */
+export function activityCursor(position: ActivityCursor, counted: ActivityQuery): string {
   const { head, upTo, at, revision, orderId } = position;
   const numbers = [upTo, at, revision, orderId].map(String);
-  return encodeCursor([digest(boundaries.join()), head, ...numbers]);
+  const { boundaries, by } = counted;
+  const query = by === undefined ? boundaries : [...boundaries, by];
+  return encodeCursor([digest(query.join()), head, ...numbers]);
 }
 
-/** Returns the position at which a count continues; undefined if the cursor belongs to other periods. */
+/** Returns the position at which a count continues; undefined if the cursor belongs to another count. */
 export function parseActivityCursor(
   cursor: string,
-  boundaries: Boundaries,
+  counted: ActivityQuery,
 ): ActivityCursor | undefined {
   const [, head, ...numbers] = decodeCursor(cursor) ?? [];
   const [upTo, at, revision, orderId] = numbers.map(parseInt64);
   if (head === undefined || upTo === undefined || at === undefined) return undefined;
   if (revision === undefined || orderId === undefined) return undefined;
   const position = { head, upTo, at: Number(at), revision, orderId: orderId as OrderId };
-  return activityCursor(position, boundaries) === cursor ? position : undefined;
+  return activityCursor(position, counted) === cursor ? position : undefined;
 }
 
 /** What a page of webhooks or API keys ends with; they are listed by time and id. */

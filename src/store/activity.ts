@@ -6,7 +6,9 @@ import { INT64_MAX, type OrderId } from '../domain/order.ts';
 export interface ActivityQuery {
   /** Milliseconds since the epoch, ascending. A period is from each one, inclusive, to the next one, exclusive. */
   readonly boundaries: readonly number[];
-  /** The cursor of an earlier call with the same boundaries. */
+  /** Id of a key whose events alone are counted. */
+  readonly by?: string | undefined;
+  /** The cursor of an earlier call with the same boundaries and key. */
   readonly after?: ActivityCursor | undefined;
 }
 
@@ -69,14 +71,16 @@ function before(at: number): ActivityPlace {
   return { at: at - 1, revision: INT64_MAX, orderId: INT64_MAX as OrderId };
 }
 
-/** Adds up events by period and type, and by key and type. */
+/** Adds up events by period and type, and by key and type; those of other keys are left out if the query names one. */
 export class ActivityCount {
   readonly #boundaries: readonly number[];
+  readonly #onlyBy: string | undefined;
   readonly #periods: Record<OrderEventType, number>[];
   readonly #byKey = new Map<string | undefined, Record<OrderEventType, number>>();
 
-  constructor({ boundaries }: ActivityQuery) {
+  constructor({ boundaries, by }: ActivityQuery) {
     this.#boundaries = boundaries;
+    this.#onlyBy = by;
     this.#periods = boundaries.slice(1).map(() => ({ ...NOTHING }));
   }
 
@@ -90,6 +94,7 @@ export class ActivityCount {
   add(type: OrderEventType, by: string | undefined, period: number, count: number): void {
     const counts = this.#periods[period];
     if (counts === undefined) return;
+    if (this.#onlyBy !== undefined && by !== this.#onlyBy) return;
     counts[type] += count;
     const ofKey = this.#byKey.get(by) ?? { ...NOTHING };
     ofKey[type] += count;

@@ -109,11 +109,17 @@ for (const { name, newDatabase } of ENGINES) {
     await store.apply([1n, 2n, 3n, 4n].map(place));
     const own = [2n, 3n].map((id) => ({ type: 'cancel', id, by: 'key_a' }) as const);
     await store.apply([{ type: 'cancel', id: 1n }, { type: 'ship', id: 4n, by: 'key_a' }, ...own]);
-    const page = await store.activity({ boundaries: [0, Date.now() + HOUR_MS] });
+    const boundaries = [0, Date.now() + HOUR_MS];
+    const page = await store.activity({ boundaries });
+    const counts = { placed: 0, cancelled: 2, shipped: 1 };
+    const ofKey = { by: 'key_a', byName: '<b>shop</b>', ...counts };
     assert.deepEqual(page!.byKey, [
       { by: undefined, byName: undefined, placed: 4, cancelled: 1, shipped: 0 },
-      { by: 'key_a', byName: '<b>shop</b>', placed: 0, cancelled: 2, shipped: 1 },
+      ofKey,
     ]);
+    const { periods, byKey } = (await store.activity({ boundaries, by: 'key_a' }))!;
+    assert.deepEqual([periods, byKey], [[counts], [ofKey]]);
+    assert.deepEqual((await store.activity({ boundaries, by: 'key_b' }))!.byKey, []);
   });
 
   test(`an empty store has no activity, and a position in another store is refused (${name})`, async (t) => {

@@ -75,6 +75,26 @@ test('PostgreSQL: indexes are built while changes are made, and an interrupted o
   assert.deepEqual([differences, problems], [[], []]);
 });
 
+test('PostgreSQL: of two processes that migrate at the same time, one reports the migrations', async (t) => {
+  const url = await olderPostgresStore(t, 25);
+  const holder = new Client({ connectionString: url });
+  await holder.connect();
+  await holder.query('SELECT pg_advisory_lock($1)', [0x53544f52]);
+  const reported: number[] = [];
+  const waiting: string[] = [];
+  const migrations = [1, 2].map(() =>
+    databaseAt(url).open({
+      ...({ create: false, purpose: 'migration' } as const),
+      onMigrated: (from) => reported.push(from),
+      onWaiting: (reason) => waiting.push(reason),
+    }),
+  );
+  await eventually(async () => assert.equal(waiting.length, 2));
+  await holder.end();
+  for (const store of await Promise.all(migrations)) await store.close();
+  assert.deepEqual(reported, [25]);
+});
+
 test('PostgreSQL: migrate --plan shows what would run, its locks and what holds them, and writes nothing', async (t) => {
   const url = await olderPostgresStore(t, 8);
   await longRead(t, url);

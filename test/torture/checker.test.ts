@@ -88,6 +88,10 @@ test('a history that happened one after another has no contradictions', () => {
       ...{ type: 'activity', revision: 4, from: 2, before: 4 },
       counts: '1 placed, 1 cancelled, 0 shipped; a: 1 placed, 1 cancelled, 0 shipped',
     },
+    {
+      ...{ type: 'activity', revision: 4, from: 2, before: 4, by: 'b' },
+      counts: '0 placed, 0 cancelled, 0 shipped',
+    },
   ];
   assert.deepEqual(contradictions([...ALL, ...reads]), []);
 });

@@ -90,9 +90,10 @@ test('activity of more events than one request counts continues with a cursor', 
   assert.deepEqual(
     [
       await refusalOf(`boundaries=${hoursFromNow(-2, 1)}&cursor=${first.next}`),
+      await refusalOf(`boundaries=${boundaries}&by=key_1&cursor=${first.next}`),
       await refusalOf(`boundaries=${boundaries}&cursor=${cursor([...parts, '\0'])}`),
       await refusalOf(`boundaries=${boundaries}&cursor=${cursor(parts.with(2, 'f'.repeat(16)))}`),
     ],
-    ['cursor_invalid', 'cursor_invalid', 'changes_gone'],
+    ['cursor_invalid', 'cursor_invalid', 'cursor_invalid', 'changes_gone'],
   );
 });

@@ -1,12 +1,13 @@
 import type { Activity } from '@store-orders/client';
-import { html, nothing, svg } from 'lit-html';
+import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
 import { count, day, LOCALE, longDay, timeZone } from '../format.ts';
 import { eventWords, icon } from '../icons.ts';
 import { DAY_COUNTS, searchOf, type View } from '../list/address.ts';
 import type { State } from '../state.ts';
 import { sumOf, TYPES } from './activity.ts';
-import { keyPage } from './changes-of-key.ts';
+import { bars, mostOf, scale, scaleOf } from './charts.ts';
+import { keyPage } from './key-view.ts';
 
 type Periods = Activity['periods'];
 
@@ -77,12 +78,12 @@ function chart(
 ) {
   const counts = periods.map((period) => period[type]);
   const total = sumOf(periods, type);
-  const most = counts.reduce((top, each) => (each > top ? each : top), 0n);
+  const most = mostOf(counts);
   const top = scaleOf(most);
   const label = `${count(total)} ${type} in ${periods.length} days, at most ${count(most)} in a day`;
   return html`<figure class="chart ${type}">
     <figcaption><span><i></i>${eventWords(type)[1]}</span><strong class="total">${count(total)}</strong></figcaption>
-    <div class="scale" aria-hidden="true"><span>${count(top)}</span><span>${count(top / 2n)}</span><span>0</span></div>
+    ${scale(top)}
     <svg viewBox="0 0 ${periods.length * 10} 100" preserveAspectRatio="none" role="img" aria-label=${label}>${bars(counts, top, marked, actions.markDay)}</svg>
   </figure>`;
 }
@@ -136,26 +137,4 @@ function keyTable(byKey: Activity['byKey'], view: View, actions: Actions) {
         html`<tr><th scope="row">${name(each)}</th>${TYPES.map((type) => html`<td class="number">${count(each[type])}</td>`)}</tr>`,
     )}</tbody>
   </table>`;
-}
-
-/** Returns the top of a scale with an integer half: 2, 4, 10, 20, 40, 100 and so on. */
-function scaleOf(most: bigint): bigint {
-  for (let unit = 1n; ; unit *= 10n) {
-    const top = [2n, 4n, 10n].map((each) => each * unit).find((each) => each >= most);
-    if (top !== undefined) return top;
-  }
-}
-
-/** Draws a bar for each count, 10 wide, on a scale of 100; the marked bar has a background of full height. */
-function bars(
-  counts: readonly bigint[],
-  top: bigint,
-  marked: number | undefined,
-  mark: (index: number) => (event: Event) => void,
-) {
-  return counts.map((each, index) => {
-    const height = each === 0n ? 0 : Math.max(Number((each * 1_000n) / top) / 10, 1.5);
-    return svg`<g @pointerenter=${mark(index)}><rect class=${index === marked ? 'ground marked' : 'ground'} x=${index * 10} y="0" width="10" height="100"></rect>
-      <rect class="bar" x=${index * 10 + 2.5} y=${100 - height} width="5" height=${height}></rect></g>`;
-  });
 }

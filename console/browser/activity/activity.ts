@@ -66,7 +66,7 @@ export function followActivity(screen: Screen, changes: readonly Change[]): void
 }
 
 /** Adds the changes that the read did not count. */
-function withChanges(activity: Activity, changes: readonly Change[]): Activity {
+export function withChanges(activity: Activity, changes: readonly Change[]): Activity {
   const periods = activity.periods.map((period) => ({ ...period }));
   const byKey = activity.byKey.map((each) => ({ ...each }));
   let { revision } = activity;
@@ -89,7 +89,7 @@ function withChanges(activity: Activity, changes: readonly Change[]): Activity {
 }
 
 /** Returns when each of the last days began in the user's time zone, and when the next one begins. */
-function dayStarts(days: number, now: Date): Date[] {
+export function dayStarts(days: number, now: Date): Date[] {
   return Array.from({ length: days + 1 }, (_, index) => {
     const day = now.getDate() - days + 1 + index;
     return new Date(now.getFullYear(), now.getMonth(), day);

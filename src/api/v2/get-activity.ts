@@ -11,7 +11,7 @@ import { pageReply } from './replies.ts';
 export const getActivity = operation(
   'getActivity',
   async (call, { store }) => {
-    const { cursor } = call.parameters;
+    const { cursor, by } = call.parameters;
     const boundaries = call.parameters.boundaries.map((text) =>
       Math.min(parseBound(text)!, LATEST),
     );
@@ -19,19 +19,19 @@ export const getActivity = operation(
       const detail = 'must be in ascending order, a millisecond apart at least';
       return invalid('parameter_invalid', [{ parameter: 'boundaries', detail }]);
     }
-    const after = cursor === undefined ? undefined : parseActivityCursor(cursor, boundaries);
+    const counted = { boundaries, by };
+    const after = cursor === undefined ? undefined : parseActivityCursor(cursor, counted);
     if (cursor !== undefined && after === undefined) return refuse('cursor_invalid');
-    const page = await store.activity({ boundaries, after });
+    const page = await store.activity({ ...counted, after });
     if (page === undefined) return refuse('changes_gone');
-    return pageReply(call, storeEtags(page.now), () => pageJson(page, boundaries));
+    return pageReply(call, storeEtags(page.now), () => pageJson(page, counted));
   },
   { reads: 'count' },
 );
 
-type Boundaries = ActivityQuery['boundaries'];
-
-function pageJson(page: ActivityPage, boundaries: Boundaries) {
+function pageJson(page: ActivityPage, counted: ActivityQuery) {
   const { periods, byKey, next, upTo } = page;
+  const { boundaries } = counted;
   const timeOf = (index: number) => formatTimestamp(boundaries[index]!);
   return toJson({
     periods: periods.map((counts, index) => ({
@@ -40,7 +40,7 @@ function pageJson(page: ActivityPage, boundaries: Boundaries) {
       ...counts,
     })),
     byKey,
-    ...(next !== undefined && { next: activityCursor(next, boundaries) }),
+    ...(next !== undefined && { next: activityCursor(next, counted) }),
     revision: upTo.revision,
     head: upTo.head,
   });

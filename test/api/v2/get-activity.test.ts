@@ -20,6 +20,9 @@ testService('activity counts what happened in each period, and by each key', asy
     { by: key.id, byName: key.name, placed: 0, cancelled: 1, shipped: 0 },
   ]);
   assert.deepEqual([next, revision], [undefined, 3]);
+  const ofKey = await activity(service, `boundaries=${boundaries}&by=${key.id}`);
+  assert.deepEqual(ofKey.periods[1], { from: now, before, placed: 0, cancelled: 1, shipped: 0 });
+  assert.deepEqual([ofKey.byKey, ofKey.revision], [byKey.slice(1), 3]);
 });
 
 testService(

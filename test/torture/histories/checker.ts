@@ -261,15 +261,15 @@ export function countsText({ pending, shipped, cancelled }: OrderCounts): string
   return `${pending} pending, ${shipped} shipped, ${cancelled} cancelled`;
 }
 
-/** The changes up to a revision that were made in a period, and how many cancels each key has made. */
+/** The changes up to a revision that were made in a period, in all and by each key; or those of one key. */
 function activityIn(
   timeline: Timeline,
-  { revision, from, before }: { revision: number; from: number; before: number },
+  { revision, from, before, by: onlyBy }: Extract<Effect, { type: 'activity' }>,
 ): string {
   const types = { placed: 0, cancelled: 0, shipped: 0 };
   const byKey = new Map<string, Record<Change['type'], number>>();
   for (const { type, at, by } of timeline.between(0, revision)) {
-    if (at < from || at >= before) continue;
+    if (at < from || at >= before || (onlyBy !== undefined && by !== onlyBy)) continue;
     types[type] += 1;
     const ofKey = byKey.get(`${by}`) ?? { placed: 0, cancelled: 0, shipped: 0 };
     ofKey[type] += 1;

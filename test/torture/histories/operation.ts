@@ -74,12 +74,13 @@ export type Effect =
       readonly revision: number;
       readonly counts: string;
     } & Filter)
-  /** What was changed in a period, up to a revision; times in milliseconds since the epoch. */
+  /** What was changed in a period, by all keys or one, up to a revision; times in milliseconds since the epoch. */
   | {
       readonly type: 'activity';
       readonly revision: number;
       readonly from: number;
       readonly before: number;
+      readonly by?: string | undefined;
       readonly counts: string;
     }
   /** All orders as they were at a revision, each with its status and as version 1 lists it. */

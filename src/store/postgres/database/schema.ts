@@ -84,7 +84,7 @@ interface MigrateOptions {
  * Migrates the schema to this release's version, exactly once even if several nodes start at the same time. Nodes of the previous release keep
  * working: indexes are built concurrently, and a migration that does not get its locks within LOCK_WAIT_MS rolls back and retries later, since
  * every request queues behind it.
- * @returns the number of migrations before and after; undefined if there were none to run
+ * @returns the number of migrations before and after; undefined if there were none to run, or another process has run them
  * @throws StoreNotUsable if the store is missing or older and may not be changed, if it was made by a newer release, if its indexes may be in
  * the order of a former collation, or if the role lacks permission; StoreUnavailable if locks could not be acquired
  */
@@ -103,14 +103,15 @@ export async function migrate(
   if (isThere && !update) throw new StoreNotUsable(olderSchema(from, to));
   const collation = isThere ? await collationProblem(session, pending) : undefined;
   if (collation !== undefined) throw new StoreNotUsable(`${collation.found}: ${collation.advice}`);
-  await withMigrationLock(session, options, async () => {
+  return withMigrationLock(session, options, async () => {
     // Read again: another node may have migrated while this one waited.
     const missing = await missingMigrations(session);
+    if (missing.length === 0) return undefined;
     // In one transaction, so that no process sees a part of a new store.
     if (!(await hasSchema(session))) await inOneTransaction(session, missing.map(textOf));
     else for (const name of missing) await runMigration(session, name, options);
+    return { from: to - missing.length, to };
   });
-  return { from, to };
 }
 
 /**
@@ -118,11 +119,11 @@ export async function migrate(
  * snapshot, and CREATE INDEX CONCURRENTLY waits for the end of every snapshot.
  * @throws StoreUnavailable if another process holds the lock for MIGRATION_WAIT_MS
  */
-async function withMigrationLock(
+async function withMigrationLock<T>(
   session: Session,
   { onWaiting }: Pick<MigrateOptions, 'onWaiting'>,
-  work: () => Promise<void>,
-): Promise<void> {
+  work: () => Promise<T>,
+): Promise<T> {
   await session.query(`SELECT set_config('statement_timeout', '0', false)`);
   const take = `SELECT pg_try_advisory_lock(${MIGRATION_LOCK})`;
   const until = performance.now() + MIGRATION_WAIT_MS;
@@ -132,8 +133,9 @@ async function withMigrationLock(
     if (isFirst) onWaiting?.(reason);
     await pause(LOCK_RETRY_MS);
   }
-  await work();
+  const result = await work();
   await session.query(`SELECT pg_advisory_unlock(${MIGRATION_LOCK})`);
+  return result;
 }
 
 async function runMigration(

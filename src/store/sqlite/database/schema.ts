@@ -20,20 +20,21 @@ export const MIGRATIONS = assetsIn(FOLDER).filter((name) => name.endsWith('.sqli
  *   updated
  */
 export function migrate(db: DatabaseSync, lockWaitMs: number, mayUpdate: boolean) {
-  const from = migrationsOf(db);
+  const before = migrationsOf(db);
   const to = MIGRATIONS.length;
-  if (from === to) return undefined;
-  if (from > 0 && !mayUpdate) throw new StoreNotUsable(olderSchema(from, to));
+  if (before === to) return undefined;
+  if (before > 0 && !mayUpdate) throw new StoreNotUsable(olderSchema(before, to));
   retryWhileBusy(lockWaitMs, () => db.exec('BEGIN IMMEDIATE'));
   try {
     // Read again: another process may have migrated while this one waited.
-    runMigrations(db, migrationsOf(db), to);
+    const from = migrationsOf(db);
+    runMigrations(db, from, to);
     db.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${to}; COMMIT`);
+    return from === to ? undefined : { from, to };
   } catch (error) {
     if (db.isTransaction) db.exec('ROLLBACK');
     throw error;
   }
-  return { from, to };
 }
 
 /** Runs the migrations after the first `from`, up to the number `to`. */

@@ -221,13 +221,15 @@ export const readCounts: Action = async (worker) => {
   });
 };
 
-/** Reads what was changed in a period up to now, or in the past. */
+/** Reads what was changed in a period up to now, or in the past, by all keys or the own one. */
 export const readActivity: Action = async (worker) => {
   const { random } = worker.place;
+  const by = random.chance(0.3) ? worker.key.id : undefined;
   const from = Date.now() - random.below(60_000);
   const before = from + random.pick([1_000, 86_400_000]);
   const boundaries = [from, before].map((time) => new Date(time).toISOString()).join();
-  const call = { method: 'GET', path: `/v2/store/activity?boundaries=${boundaries}` };
+  const ofKey = by === undefined ? '' : `&by=${by}`;
+  const call = { method: 'GET', path: `/v2/store/activity?boundaries=${boundaries}${ofKey}` };
   await worker.request('activity', call, {
     effectOf: ({ body }) => {
       const { periods, byKey, revision, next } = parse(body);
@@ -235,7 +237,7 @@ export const readActivity: Action = async (worker) => {
       if (next !== undefined) return undefined;
       const ofKeys = byKey.map((each: Json) => [`${each.by}`, each] as const);
       const counts = activityText(periods[0], ofKeys);
-      return { type: 'activity', revision: Number(revision), from, before, counts };
+      return { type: 'activity', revision: Number(revision), from, before, by, counts };
     },
   });
 };

@@ -287,6 +287,14 @@ export const feed: readonly SmallFault[] = [
     tests: ['store/feed-filter', 'v2/list-changes', 'feed/event-stream'],
   },
   {
+    name: 'activity-of-all-keys',
+    breaks: 'With by, getActivity counts the changes of one key.',
+    file: 'src/store/activity.ts',
+    text: 'if (this.#onlyBy !== undefined && by !== this.#onlyBy) return;',
+    fault: 'void this.#onlyBy;',
+    tests: ['v2/get-activity', 'store/activity'],
+  },
+  {
     name: 'any-head-of-the-beginning',
     breaks: 'A cursor that is in no history of the store is 410.',
     file: 'src/store/feed.ts',
