@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { sampleOrders } from '../../src/cli/orders/sample.ts';
+import { type ApiKey, newApiKey, newSecret, SCOPES } from '../../src/domain/api-key.ts';
 import { place, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
 import { live, row, signIn } from './console-page.ts';
@@ -57,6 +58,17 @@ const PICTURES: readonly [string, string, BrowserContextOptions, (page: Page) =>
       DESK,
       (page) => page.getByRole('heading', { name: 'Orders a day' }).waitFor(),
     ],
+    [
+      'activity-key',
+      '/console?view=activity',
+      DESK,
+      async (page) => {
+        await page.getByRole('link', { name: 'Lee, warehouse', exact: true }).click();
+        await page.getByRole('heading', { name: 'Days' }).waitFor();
+        await page.locator('.of-key').waitFor();
+      },
+    ],
+    ['keys', '/console?view=keys', DESK, (page) => page.locator('main table').first().waitFor()],
     ['reference', '/reference', DESK, async () => {}],
   ];
 
@@ -73,12 +85,30 @@ test('the pictures in docs/pages/ are written', async (t) => {
   }
   const browser = await startBrowser();
   t.after(() => browser.close());
+  const keyOf = async (name: string, details: Partial<ApiKey>) => {
+    const secret = newSecret('production');
+    const made = { name, environment: 'production', now: Date.now(), ...details } as const;
+    const key = newApiKey(secret, made);
+    await service.store.apply([{ type: 'createKey', key }]);
+    return { secret, id: key.id };
+  };
+  const { secret } = await keyOf('Kim, front desk', { scopes: SCOPES });
+  await keyOf('Web shop', { scopes: ['orders:read', 'orders:place'], placesPerHour: 500 });
+  const clerk = ['orders:read', 'orders:ship', 'orders:cancel'] as const;
+  const { id: lee } = await keyOf('Lee, warehouse', { scopes: clerk, cancelsPerHour: 20 });
+  for (let order = 900n; order < 940n; order += 1n) {
+    const what =
+      order % 9n === 0n
+        ? ({ type: 'cancel', reason: 'out_of_stock' } as const)
+        : ({ type: 'ship', at: Date.now(), trackingNumber: `3SXYZ004${order}` } as const);
+    await service.store.apply([{ ...what, id: order, by: lee }]);
+  }
   for (const [name, path, options, prepare] of PICTURES) {
     const context = await browser.newContext(options);
     const page = await context.newPage();
     await page.goto(`http://127.0.0.1:${service.port}${path}`);
     if (path.startsWith('/console')) {
-      await signIn(page, service.secret);
+      await signIn(page, secret);
       await live(page);
     }
     await prepare(page);
