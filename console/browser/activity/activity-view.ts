@@ -4,9 +4,10 @@ import type { Actions } from '../actions.ts';
 import { count, day, LOCALE, longDay, timeZone } from '../format.ts';
 import { eventWords, icon } from '../icons.ts';
 import { DAY_COUNTS, searchOf, type View } from '../list/address.ts';
+import { today } from '../list/range.ts';
 import type { State } from '../state.ts';
 import { sumOf, TYPES } from './activity.ts';
-import { bars, mostOf, scale, scaleOf } from './charts.ts';
+import { barChart, dayTable } from './counts-view.ts';
 import { keyPage } from './key-view.ts';
 
 type Periods = Activity['periods'];
@@ -33,7 +34,8 @@ export function activityPage(state: State, actions: Actions) {
     ${found === undefined ? nothing : cards(found, state, actions)}`;
 }
 
-function cards({ periods, byKey }: Activity, { activity, view }: State, actions: Actions) {
+function cards(found: Activity, { activity, view }: State, actions: Actions) {
+  const { periods, byKey } = found;
   const marked = activity?.marked;
   return html`<div class="cards">
     <section class="card" aria-labelledby="by-day">
@@ -42,7 +44,8 @@ function cards({ periods, byKey }: Activity, { activity, view }: State, actions:
         ${TYPES.map((type) => chart(periods, type, marked, actions))} ${axis(periods)}
       </div>
     </section>
-    <section class="card days" aria-labelledby="days"><div class="card-head"><h2 id="days">Days</h2><span class="small">Newest first; today so far</span></div>${dayTable(periods)}</section>
+    <section class="card days" aria-labelledby="days"><div class="card-head"><h2 id="days">Days</h2><span class="small">Newest first; today so far</span></div>
+      <div class="scroll" tabindex="0" role="group" aria-label="Table of days">${dayTable(found, today(), (_, text) => text)}</div></section>
     <section class="card" aria-labelledby="by-key"><div class="card-head"><h2 id="by-key">By key</h2><span class="small">Who did what in ${periods.length} days; choose one to see it day by day</span></div>${keyTable(byKey, view, actions)}</section>
   </div>`;
 }
@@ -76,15 +79,16 @@ function chart(
   marked: number | undefined,
   actions: Actions,
 ) {
-  const counts = periods.map((period) => period[type]);
-  const total = sumOf(periods, type);
-  const most = mostOf(counts);
-  const top = scaleOf(most);
-  const label = `${count(total)} ${type} in ${periods.length} days, at most ${count(most)} in a day`;
+  const label = (total: string, most: string) =>
+    `${total} ${type} in ${periods.length} days, at most ${most} in a day`;
   return html`<figure class="chart ${type}">
-    <figcaption><span><i></i>${eventWords(type)[1]}</span><strong class="total">${count(total)}</strong></figcaption>
-    ${scale(top)}
-    <svg viewBox="0 0 ${periods.length * 10} 100" preserveAspectRatio="none" role="img" aria-label=${label}>${bars(counts, top, marked, actions.markDay)}</svg>
+    <figcaption><span><i></i>${eventWords(type)[1]}</span><strong class="total">${count(sumOf(periods, type))}</strong></figcaption>
+    ${barChart(
+      periods.map((period) => period[type]),
+      label,
+      marked,
+      actions.markDay,
+    )}
   </figure>`;
 }
 
@@ -99,21 +103,6 @@ function axis(periods: Periods) {
     return html`<span><span>${isLong ? nothing : WEEKDAY.format(at)}</span><span>${every === 1 ? at.getDate() : day(at)}</span></span>`;
   });
   return html`<div class="axis" aria-hidden="true"><span></span><span></span><div>${labels}</div></div>`;
-}
-
-function dayTable(periods: Periods) {
-  return html`<div class="scroll" tabindex="0" role="group" aria-label="Table of days"><table>
-    <caption class="hidden">Orders of each day, today first</caption>
-    <thead><tr><th scope="col">Day</th>${TYPES.map((type) => html`<th scope="col" class="number">${eventWords(type)[1]}</th>`)}</tr></thead>
-    <tbody>${periods.toReversed().map(
-      (
-        period,
-        index,
-      ) => html`<tr class=${index === 0 ? 'today' : ''}><th scope="row"><time datetime=${period.from}>${index === 0 ? 'Today' : longDay(new Date(period.from))}</time></th>
-        ${TYPES.map((type) => html`<td class="number">${count(period[type])}</td>`)}</tr>`,
-    )}</tbody>
-    <tfoot><tr><th scope="row">All</th>${TYPES.map((type) => html`<td class="number">${count(sumOf(periods, type))}</td>`)}</tr></tfoot>
-  </table></div>`;
 }
 
 /** Every key that did anything, the busiest first, as links to what it did. */

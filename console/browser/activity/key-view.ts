@@ -1,4 +1,4 @@
-import type { Activity, Change } from '@store-orders/client';
+import type { Change } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
 import { clockHour, clockTime, count, longDay, REASONS } from '../format.ts';
@@ -8,7 +8,7 @@ import { dayText, today } from '../list/range.ts';
 import type { ChangesOfKey, State } from '../state.ts';
 import { TYPES } from './activity.ts';
 import { boundsOf, daysAfter } from './changes-of-key.ts';
-import { bars, mostOf, scale, scaleOf } from './charts.ts';
+import { barChart, dayTable } from './counts-view.ts';
 
 /** Changes that are shown; all of them are exported. */
 const MAX_SHOWN = 1_000;
@@ -48,7 +48,7 @@ export function keyPage(state: State, found: ChangesOfKey, actions: Actions) {
     ${problem === undefined ? nothing : html`<p class="notice" role="alert">${icon('warning')}<span>Not all changes were read. ${problem}</span><button type="button" @click=${actions.readChangesOfKey}>Try again</button></p>`}
     <div class="cards">
       ${shown.length === 0 ? html`<div class="empty">${found.state === 'reading' ? nothing : html`${icon('clock')}<h2>Nothing on this day</h2>`}</div>` : table(view, shown, actions)}
-      <div class="of-days">${shown.length === 0 ? nothing : hours(shown)} ${found.days === undefined ? nothing : days(found.days.periods, from, (day) => link(onDay(day), dayText(day) === dayText(today()) ? 'Today' : longDay(day)))}</div>
+      <div class="of-days">${shown.length === 0 ? nothing : hours(shown)} ${found.days === undefined ? nothing : html`<section class="card" aria-labelledby="days"><div class="card-head"><h2 id="days">Days</h2><span class="small">Choose one to see its changes</span></div>${dayTable(found.days, from, (day, text) => link(onDay(day), text))}</section>`}</div>
     </div>`;
 }
 
@@ -56,23 +56,10 @@ export function keyPage(state: State, found: ChangesOfKey, actions: Actions) {
 function hours(changes: readonly Change[]) {
   const counts = Array<bigint>(HOURS).fill(0n);
   for (const { at } of changes) counts[new Date(at).getHours()]! += 1n;
-  const most = mostOf(counts);
-  const top = scaleOf(most);
-  const label = `${count(changes.length)} changes, at most ${count(most)} in an hour`;
+  const label = (total: string, most: string) => `${total} changes, at most ${most} in an hour`;
   return html`<section class="card hours" aria-labelledby="by-hour"><div class="card-head"><h2 id="by-hour">That day</h2><span class="small">Changes by hour</span></div>
-    <div class="charts"><figure class="chart">${scale(top)}<svg viewBox="0 0 ${HOURS * 10} 100" preserveAspectRatio="none" role="img" aria-label=${label}>${bars(counts, top)}</svg></figure>
+    <div class="charts"><figure class="chart">${barChart(counts, label)}</figure>
     <div class="axis" aria-hidden="true"><span></span><div>${[0, 6, 12, 18].map((hour) => html`<span>${clockHour(hour)}</span>`)}</div></div></div></section>`;
-}
-
-/** The counts of days, the newest first, each a link to its changes. */
-function days(periods: Activity['periods'], shown: Date, link: (day: Date) => unknown) {
-  return html`<section class="card" aria-labelledby="days"><div class="card-head"><h2 id="days">Days</h2><span class="small">Choose one to see its changes</span></div><table>
-    <caption class="hidden">Changes of the key on each day, the latest first</caption>
-    <thead><tr><th scope="col">Day</th>${TYPES.map((type) => html`<th scope="col" class="number">${eventWords(type)[1]}</th>`)}</tr></thead>
-    <tbody>${periods.toReversed().map((period) => {
-      const from = new Date(period.from);
-      return html`<tr aria-current=${dayText(from) === dayText(shown) ? 'date' : nothing}><th scope="row">${link(from)}</th>${TYPES.map((type) => html`<td class="number">${count(period[type])}</td>`)}</tr>`;
-    })}</tbody></table></section>`;
 }
 
 function table(view: View, changes: readonly Change[], actions: Actions) {
