@@ -468,8 +468,7 @@ export class StoreOrders {
   }
 
   /**
-   * Counts the orders placed, cancelled and shipped in each period, and by each key in all of them. A busy store responds in parts; the result
-   * is their sum.
+   * Counts the orders placed, cancelled and shipped in each period, and by each key in all of them, also of a store that responds in parts.
    * @param boundaries where the periods begin and end, ascending, 2 to 100: N + 1 for N periods
    * @param options.by id of an API key whose changes alone are counted
    * @throws GoneError if the store was replaced between two parts
@@ -479,9 +478,7 @@ export class StoreOrders {
     { by, ...options }: CallOptions & { readonly by?: string | undefined } = {},
   ): Promise<Activity> {
     if (boundaries.includes(undefined as never)) throw new TypeError('a boundary is missing');
-    const isMeant = ({ periods, byKey }: Activity) =>
-      periods.length === boundaries.length - 1 &&
-      (by === undefined || byKey.every((each) => each.by === by));
+    const isMeant = (part: Activity) => part.periods.length === boundaries.length - 1;
     return calling(this.#settings, options, (call) =>
       addedUp(async (cursor) => {
         const request = { query: { boundaries, by, cursor }, isMeant };

@@ -38,11 +38,6 @@ export const count = (value: bigint | number): string => NUMBER.format(value);
 export const orders = (value: bigint | number, more = ''): string =>
   `${count(value)}${more} ${BigInt(value) === 1n && more === '' ? 'order' : 'orders'}`;
 
-const HOUR = new Intl.DateTimeFormat(LOCALE, { hour: 'numeric' });
-
-/** An hour of the day: "6 AM", "18". */
-export const clockHour = (hour: number): string => HOUR.format(new Date(2000, 0, 1, hour));
-
 /** The time of day of a moment. */
 export const clockTime = (at: Date): string => TIME.format(at);
 

@@ -73,28 +73,26 @@ function before(at: number): ActivityPlace {
 
 /** Adds up events by period and type, and by key and type; those of other keys are left out if the query names one. */
 export class ActivityCount {
-  readonly #boundaries: readonly number[];
-  readonly #onlyBy: string | undefined;
+  readonly #query: ActivityQuery;
   readonly #periods: Record<OrderEventType, number>[];
   readonly #byKey = new Map<string | undefined, Record<OrderEventType, number>>();
 
-  constructor({ boundaries, by }: ActivityQuery) {
-    this.#boundaries = boundaries;
-    this.#onlyBy = by;
-    this.#periods = boundaries.slice(1).map(() => ({ ...NOTHING }));
+  constructor(query: ActivityQuery) {
+    this.#query = query;
+    this.#periods = query.boundaries.slice(1).map(() => ({ ...NOTHING }));
   }
 
   /** Adds an event, unless it is in no period. */
   addEvent(type: OrderEventType, at: number, by: string | undefined): void {
-    const period = this.#boundaries.findLastIndex((each) => each <= at);
+    const period = this.#query.boundaries.findLastIndex((each) => each <= at);
     this.add(type, by, period, 1);
   }
 
   /** Adds events of one type, period and key; ignores them if `period` is not the index of a period. */
   add(type: OrderEventType, by: string | undefined, period: number, count: number): void {
     const counts = this.#periods[period];
-    if (counts === undefined) return;
-    if (this.#onlyBy !== undefined && by !== this.#onlyBy) return;
+    const isOfAnother = this.#query.by !== undefined && by !== this.#query.by;
+    if (counts === undefined || isOfAnother) return;
     counts[type] += count;
     const ofKey = this.#byKey.get(by) ?? { ...NOTHING };
     ofKey[type] += count;
@@ -106,25 +104,30 @@ export class ActivityCount {
     return [...this.#byKey.keys()].filter((by) => by !== undefined);
   }
 
-  /** @param names of keys, by id */
+  /** The page of these counts. @param names of keys, by id @param last where it ends; undefined if all are counted @param now see ActivityPage */
+  page(
+    names: ReadonlyMap<string, string>,
+    start: ActivityCursor,
+    last: ActivityPlace | undefined,
+    now: Position,
+  ): ActivityPage {
+    const upTo = { revision: start.upTo, head: start.head };
+    return { ...this.result(names), next: last && { ...start, ...last }, upTo, now };
+  }
+
   result(names: ReadonlyMap<string, string>): Pick<ActivityPage, 'periods' | 'byKey'> {
     const byKey = [...this.#byKey].map(([by, counts]) => ({
       by,
       byName: by === undefined ? undefined : names.get(by),
       ...counts,
     }));
+    const totalOf = (counts: EventCounts) => counts.placed + counts.cancelled + counts.shipped;
     // Every node must sort them alike: the response has an ETag.
-    byKey.sort((one, other) => totalOf(other) - totalOf(one) || order(one.by, other.by));
+    byKey.sort(
+      (one, other) => totalOf(other) - totalOf(one) || ((one.by ?? '') < (other.by ?? '') ? -1 : 1),
+    );
     return { periods: this.#periods, byKey };
   }
 }
 
 const NOTHING: EventCounts = { placed: 0, cancelled: 0, shipped: 0 };
-
-function totalOf({ placed, cancelled, shipped }: EventCounts): number {
-  return placed + cancelled + shipped;
-}
-
-function order(one = '', other = ''): number {
-  return one < other ? -1 : 1;
-}

@@ -11,13 +11,9 @@ const MAX_REQUESTS = 400;
 const DAYS = 14;
 
 /** When the day of the view begins, and the next one. */
-export function boundsOf({ day }: View): { readonly from: Date; readonly before: Date } {
+function boundsOf({ day }: View): { readonly from: Date; readonly before: Date } {
   const from = dayStart(day) ?? today();
-  return { from, before: daysAfter(from, 1) };
-}
-
-export function daysAfter(day: Date, days: number): Date {
-  return new Date(day.getFullYear(), day.getMonth(), day.getDate() + days);
+  return { from, before: new Date(from.getFullYear(), from.getMonth(), from.getDate() + 1) };
 }
 
 /** The last days, or those that end with an earlier day. */

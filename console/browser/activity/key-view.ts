@@ -1,13 +1,12 @@
 import type { Change } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
-import { clockHour, clockTime, count, longDay, REASONS } from '../format.ts';
+import { clockTime, count, longDay, REASONS } from '../format.ts';
 import { eventWords, icon } from '../icons.ts';
 import { searchOf, type View } from '../list/address.ts';
-import { dayText, today } from '../list/range.ts';
+import { dayStart, dayText, today } from '../list/range.ts';
 import type { ChangesOfKey, State } from '../state.ts';
 import { TYPES } from './activity.ts';
-import { boundsOf, daysAfter } from './changes-of-key.ts';
 import { barChart, dayTable } from './counts-view.ts';
 
 /** Changes that are shown; all of them are exported. */
@@ -18,8 +17,11 @@ const HOURS = 24;
 export function keyPage(state: State, found: ChangesOfKey, actions: Actions) {
   const { view, activity, session } = state;
   const { by, changes, problem } = found;
-  const { from } = boundsOf(view);
-  const onDay = (day: Date): View => ({ ...view, day: dayText(day) });
+  const from = dayStart(view.day) ?? today();
+  const onDay = (day: Date, after = 0): View => {
+    const shown = new Date(day.getFullYear(), day.getMonth(), day.getDate() + after);
+    return { ...view, day: dayText(shown) };
+  };
   const link = (to: View, content: unknown, name?: string) =>
     html`<a class=${name === undefined ? '' : 'icon-only'} aria-label=${name ?? nothing} href=${searchOf(to)} @click=${actions.follow(to)}>${content}</a>`;
   const { key } = session!;
@@ -35,9 +37,9 @@ export function keyPage(state: State, found: ChangesOfKey, actions: Actions) {
   return html`<div class="head-row">
       <h1 tabindex="-1">${link({ ...view, by: '', day: '', type: '' }, 'Activity')} <span aria-hidden="true">›</span> <bdi>${name}</bdi></h1>
       <code>${by}</code>
-      <div class="day-walk">${link(onDay(daysAfter(from, -1)), icon('left'), 'The day before')}
+      <div class="day-walk">${link(onDay(from, -1), icon('left'), 'The day before')}
         <b>${isToday ? 'Today, ' : ''}${longDay(from)}</b>
-        ${isToday ? nothing : link(onDay(daysAfter(from, 1)), icon('right'), 'The day after')}</div>
+        ${isToday ? nothing : link(onDay(from, 1), icon('right'), 'The day after')}</div>
       <div class="tools">
         <button type="button" @click=${actions.copy(location.href, 'Address')}>${icon('link')}Copy link</button>
         ${changes.length === 0 ? nothing : html`<button type="button" @click=${actions.exportKey}>${icon('download')}Export CSV</button>`}</div>
@@ -59,7 +61,7 @@ function hours(changes: readonly Change[]) {
   const label = (total: string, most: string) => `${total} changes, at most ${most} in an hour`;
   return html`<section class="card hours" aria-labelledby="by-hour"><div class="card-head"><h2 id="by-hour">That day</h2><span class="small">Changes by hour</span></div>
     <div class="charts"><figure class="chart">${barChart(counts, label)}</figure>
-    <div class="axis" aria-hidden="true"><span></span><div>${[0, 6, 12, 18].map((hour) => html`<span>${clockHour(hour)}</span>`)}</div></div></div></section>`;
+    <div class="axis" aria-hidden="true"><span></span><div>${[0, 6, 12, 18].map((hour) => html`<span>${clockTime(new Date(2000, 0, 1, hour))}</span>`)}</div></div></div></section>`;
 }
 
 function table(view: View, changes: readonly Change[], actions: Actions) {

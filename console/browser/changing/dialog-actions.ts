@@ -1,5 +1,4 @@
 import type { OrderRecord } from '@store-orders/client';
-import type { Actions } from '../actions.ts';
 import { isOverdue } from '../format.ts';
 import type { Placing } from '../placing/placing.ts';
 import { type JudgedScan, readyIn } from '../scanning/scans.ts';
@@ -7,26 +6,11 @@ import type { Screen } from '../screen.ts';
 import type { Action, Dialog } from '../state.ts';
 import type { Changing } from './changing.ts';
 
-type DialogActions = Pick<
-  Actions,
-  | ('act' | 'actOnSelected' | 'actOnScanned' | 'setGiven' | 'setTyped' | 'setAgain' | 'confirm')
-  | (
-      | 'openForm'
-      | 'editDraft'
-      | 'placeOrder'
-      | 'startAnother'
-      | 'showDialog'
-      | 'closeDialog'
-      | 'runFirst'
-      | 'close'
-    )
->;
-
 /** What a user does in dialogs. */
 export function dialogActions(
   screen: Screen,
   { changing, placing }: { readonly changing: Changing; readonly placing: Placing },
-): DialogActions {
+) {
   const open = (dialog: Dialog) => screen.change((state) => (state.dialog = dialog));
   const askSeveral = (
     action: Action,
@@ -51,9 +35,11 @@ export function dialogActions(
       if (state.dialog?.kind === kind) state.dialog = { ...state.dialog, ...fields } as Dialog;
     });
   return {
-    act: (action) => () => changing.ask(action),
-    actOnSelected: (action) => () => askSeveral(action, [...screen.state.selected.values()]),
-    actOnScanned: (action) => () => {
+    /** Asks before the open order is cancelled or shipped. */
+    act: (action: Action) => () => changing.ask(action),
+    actOnSelected: (action: Action) => () =>
+      askSeveral(action, [...screen.state.selected.values()]),
+    actOnScanned: (action: Action) => () => {
       const ready = readyIn(screen.state.scans);
       askSeveral(
         action,
@@ -61,26 +47,28 @@ export function dialogActions(
         ready,
       );
     },
-    setGiven: ({ target }) => {
+    /** Sets the reason or the tracking number. */
+    setGiven: ({ target }: Event) => {
       edit('one', { given: textIn(target) });
       edit('several', { given: textIn(target) });
     },
-    setTyped: ({ target }) => edit('several', { typed: textIn(target) }),
-    setAgain: ({ target }) => edit('one', { isAgain: isChecked(target) }),
-    confirm: (event) => {
+    /** Sets the number that confirms a change of many orders. */
+    setTyped: ({ target }: Event) => edit('several', { typed: textIn(target) }),
+    setAgain: ({ target }: Event) => edit('one', { isAgain: isChecked(target) }),
+    confirm: (event: Event) => {
       event.preventDefault();
       void changing.confirm();
     },
     openForm: () => placing.open(),
-    editDraft: ({ target }) =>
+    editDraft: ({ target }: Event) =>
       placing.edit({ [(target as HTMLInputElement).name]: textIn(target) }),
-    placeOrder: (event) => {
+    placeOrder: (event: Event) => {
       event.preventDefault();
       void placing.submit();
     },
     startAnother: () => placing.startAnother(),
-    showDialog: (dialog) => () => open(dialog),
-    closeDialog: (event) => {
+    showDialog: (dialog: Dialog) => () => open(dialog),
+    closeDialog: (event: Event) => {
       event.preventDefault();
       const { dialog } = screen.state;
       if (dialog !== undefined && 'isActing' in dialog && dialog.isActing) return;
@@ -89,11 +77,13 @@ export function dialogActions(
         state.dialog = undefined;
       });
     },
-    runFirst: (event) => {
+    /** Does the first of what the commands have found. */
+    runFirst: (event: Event) => {
       event.preventDefault();
       (event.currentTarget as Element).querySelector<HTMLElement>('.item')?.click();
     },
-    close: (next) => (event) => {
+    /** Closes the commands, and goes on with one of them. */
+    close: (next: (event: Event) => void) => (event: Event) => {
       screen.change((state) => Object.assign(state, { dialog: undefined, search: '' }));
       next(event);
     },

@@ -3,7 +3,7 @@ import type { Actions } from '../actions.ts';
 import { failureNotice, summaryOf } from '../details.ts';
 import { count, orders, REASONS } from '../format.ts';
 import { icon } from '../icons.ts';
-import { changeDialog, madeDialog, revokeDialog, rotateDialog } from '../keys/key-dialogs.ts';
+import { keyDialog } from '../keys/key-dialogs.ts';
 import { placeDialog } from '../placing/placing.ts';
 import { paletteDialog } from '../search/palette.ts';
 import { type Bulk, type Dialog, type State, WORDS } from '../state.ts';
@@ -19,12 +19,8 @@ export function dialogView(state: State, dialog: Dialog, actions: Actions) {
   if (dialog.kind === 'place') return placeDialog(dialog, actions);
   if (dialog.kind === 'several') return askSeveral(dialog, actions);
   if (dialog.kind === 'results') return resultsDialog(state, dialog, actions);
-  if (dialog.kind === 'made') return madeDialog(dialog, actions);
-  if (dialog.kind === 'rotate') return rotateDialog(dialog, actions);
-  if (dialog.kind === 'change') return changeDialog(state, dialog, actions);
-  if (dialog.kind === 'revoke') return revokeDialog(state, dialog, actions);
   if (dialog.kind === 'palette') return paletteDialog(state, actions);
-  return keysDialog(state, actions);
+  return keyDialog(state, dialog, actions) ?? keysDialog(state, actions);
 }
 
 const CONSEQUENCES = {

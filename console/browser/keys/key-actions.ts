@@ -1,15 +1,16 @@
-import type { KeyActions } from '../actions.ts';
+import type { ManagedKey } from '@store-orders/client';
 import type { Screen } from '../screen.ts';
+import type { QuestionKind } from './key-state.ts';
 import type { Keys } from './keys.ts';
 import type { Preset } from './new-key.ts';
 
 /** What a user does with keys. */
-export function keyActions(screen: Screen, keys: Keys): KeyActions {
+export function keyActions(screen: Screen, keys: Keys) {
   return {
     read: () => void keys.read(),
     showMore: () => keys.showMore(),
-    start: (preset) => () => keys.start(preset),
-    edit: ({ target }) => {
+    start: (preset?: Preset['id']) => () => keys.start(preset),
+    edit: ({ target }: Event) => {
       const { name, value, checked } = target as HTMLInputElement;
       const scopes = screen.state.newKey?.scopes ?? [];
       if (name === 'preset') keys.choose(value as Preset['id']);
@@ -18,17 +19,17 @@ export function keyActions(screen: Screen, keys: Keys): KeyActions {
         keys.edit({ preset: undefined, scopes: checked ? [...others, value] : others });
       } else keys.edit({ [name]: value });
     },
-    create: (event) => {
+    create: (event: Event) => {
       event.preventDefault();
       void keys.create();
     },
     startAnother: () => keys.startAnother(),
-    ask: (kind, key) => () => keys.ask(kind, key),
-    answer: ({ target }) => {
+    ask: (kind: QuestionKind, key: ManagedKey) => () => keys.ask(kind, key),
+    answer: ({ target }: Event) => {
       const { name, type, value, checked } = target as HTMLInputElement;
       keys.answer({ [name]: type === 'checkbox' ? checked : value });
     },
-    confirm: (event) => {
+    confirm: (event: Event) => {
       event.preventDefault();
       void keys.confirm();
     },

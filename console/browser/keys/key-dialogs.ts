@@ -15,8 +15,16 @@ import { abilitiesOf } from './scopes.ts';
 /** Keeps a dialog that must be closed by its button. */
 const keep = (event: Event) => event.preventDefault();
 
+/** The dialog about a key, unless it is about something else. */
+export function keyDialog(state: State, dialog: Dialog, actions: Actions) {
+  if (dialog.kind === 'made') return madeDialog(dialog, actions);
+  if (dialog.kind === 'rotate') return rotateDialog(dialog, actions);
+  if (dialog.kind === 'change') return changeDialog(state, dialog, actions);
+  return dialog.kind === 'revoke' ? revokeDialog(state, dialog, actions) : undefined;
+}
+
 /** The secret, or the invitation, of a key. Neither is anywhere else, so only its button closes the dialog. */
-export function madeDialog(
+function madeDialog(
   { made, isNew, isCodeHidden }: Dialog & { readonly kind: 'made' },
   actions: Actions,
 ) {
@@ -61,7 +69,7 @@ const HINTS: Readonly<Record<string, string>> = {
   invitation: 'for a person, who gets the new one in their own browser',
 };
 
-export function rotateDialog(dialog: Dialog & { readonly kind: 'rotate' }, actions: Actions) {
+function rotateDialog(dialog: Dialog & { readonly kind: 'rotate' }, actions: Actions) {
   const { key, choice, isActing, isSent, problem } = dialog;
   const isInvited = isOnlyInvited(key);
   const radio = ([value, text, seconds]: (typeof ROTATIONS)[number]) => {
@@ -90,7 +98,7 @@ export function rotateDialog(dialog: Dialog & { readonly kind: 'rotate' }, actio
   );
 }
 
-export function changeDialog(
+function changeDialog(
   { session }: State,
   dialog: Dialog & { readonly kind: 'change' },
   actions: Actions,
@@ -117,7 +125,7 @@ export function changeDialog(
 /** What has used a key within this time most likely goes on using it. */
 const IN_USE_MS = 7 * 86_400_000;
 
-export function revokeDialog(
+function revokeDialog(
   { keys, session }: State,
   { key, isActing, problem }: Dialog & { readonly kind: 'revoke' },
   actions: Actions,

@@ -1,5 +1,6 @@
 import type { OrderRecord } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
+import { caseless } from '../../../protocol/caseless.ts';
 import type { Actions } from '../actions.ts';
 import { count, time } from '../format.ts';
 import { icon } from '../icons.ts';
@@ -12,7 +13,6 @@ import {
 } from '../list/address.ts';
 import { pill } from '../list/list-view.ts';
 import type { Containing, Found, State } from '../state.ts';
-import { markedPart } from './mark.ts';
 import { MAX_HITS, namedBy, onlyHit } from './search.ts';
 
 /** The box for an id or a reference, and below it what the text in it means. */
@@ -106,4 +106,19 @@ function none({ text, containing }: Found) {
   const isZero = /^#?0\d/.test(trimmed);
   return html`<p class="none"><b>No order found.</b> Looked for ${id === undefined ? nothing : html`the id <b>${id}</b>, `}the reference <b><bdi>${trimmed}</bdi></b>, and references that ${containing === undefined ? 'begin with it, with the same capitals' : 'contain it, with any capitals'}.
     ${isZero ? 'It is no id: an id never begins with 0.' : id === undefined ? 'It is no id: ids are digits only.' : nothing}</p>`;
+}
+
+/** Returns what is before the first place of a part, in any case, what is there, and what follows; undefined if it is nowhere. */
+function markedPart(text: string, part: string): readonly [string, string, string] | undefined {
+  const wanted = caseless(part);
+  const has = (begin: number, end: number) => caseless(text.slice(begin, end)).includes(wanted);
+  let end = 0;
+  while (!has(0, end)) {
+    if (end === text.length) return undefined;
+    end += 1;
+  }
+  // An accent after the part belongs to its last letter.
+  let begin = end;
+  while (!has(begin, end)) begin -= 1;
+  return [text.slice(0, begin), text.slice(begin, end), text.slice(end)];
 }

@@ -25,26 +25,21 @@ export async function countActivity(
   const counted = countedPosition(query);
   if (counted !== undefined && !(await isInPast(session, counted, now))) return undefined;
   const start = startOf(query, now);
-  const { head, upTo } = start;
   const [from, end] = [valuesOf(start), valuesOf(endOf(query))];
   const [last] = await session.query(SQL.last, [...from, ...end, now.revision]);
-  const values = [...from, ...(last ?? end), upTo, arrayOf(query.boundaries)];
+  const values = [...from, ...(last ?? end), start.upTo, arrayOf(query.boundaries)];
   const count = new ActivityCount(query);
   for (const [period, type, by, events] of await session.query(SQL.counts, values)) {
     // Periods are counted from 1.
     count.add(type as OrderEventType, text(by), Number(period) - 1, Number(events));
   }
-  return {
-    ...count.result(await keyNames(session, count.keys())),
-    next: last && {
-      at: Number(last[0]),
-      revision: last[1] as bigint,
-      orderId: last[2] as OrderId,
-      ...{ head, upTo },
-    },
-    upTo: { revision: upTo, head },
-    now,
+  const [at, revision, orderId] = last ?? [];
+  const place = last && {
+    at: Number(at),
+    revision: revision as bigint,
+    orderId: orderId as OrderId,
   };
+  return count.page(await keyNames(session, count.keys()), start, place, now);
 }
 
 function valuesOf({ at, revision, orderId }: ActivityPlace) {

@@ -59,12 +59,7 @@ export async function countActivity(
     const from: ActivityPlace = next;
     next = await turns.run(() => countOn(from));
   }
-  return {
-    ...count.result(await keyNames(session, count.keys())),
-    next: next && { ...start, ...next },
-    upTo: { revision: start.upTo, head: start.head },
-    now,
-  };
+  return count.page(await keyNames(session, count.keys()), start, next, now);
 }
 
 function isSamePlace(one: Row, other: Row): boolean {

@@ -16,8 +16,7 @@ export const MIGRATIONS = assetsIn(FOLDER).filter((name) => name.endsWith('.sqli
  * that is up to date is not locked, so it can be opened during writes.
  * @param mayUpdate whether an existing schema may be changed
  * @returns the number of migrations before and after; undefined if there were none to run
- * @throws StoreNotUsable if the file belongs to another program or a newer release, or is older and may not be
- *   updated
+ * @throws StoreNotUsable if the file belongs to another program or a newer release, or is older and may not be updated
  */
 export function migrate(db: DatabaseSync, lockWaitMs: number, mayUpdate: boolean) {
   const before = migrationsOf(db);

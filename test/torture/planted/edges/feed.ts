@@ -290,8 +290,8 @@ export const feed: readonly SmallFault[] = [
     name: 'activity-of-all-keys',
     breaks: 'With by, getActivity counts the changes of one key.',
     file: 'src/store/activity.ts',
-    text: 'if (this.#onlyBy !== undefined && by !== this.#onlyBy) return;',
-    fault: 'void this.#onlyBy;',
+    text: 'this.#query.by !== undefined && by !== this.#query.by;',
+    fault: 'by === null;',
     tests: ['v2/get-activity', 'store/activity'],
   },
   {
