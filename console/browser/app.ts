@@ -1,12 +1,15 @@
 import type { OrderPage } from '@store-orders/client';
-import { type Actions, actionsOf } from './actions.ts';
+import type { Actions } from './actions.ts';
 import { readActivity } from './activity/activity.ts';
 import { readChangesOfKey } from './activity/changes-of-key.ts';
+import { selectMatching } from './changing/change-in-bulk.ts';
 import { Changing } from './changing/changing.ts';
+import { dialogActions } from './changing/dialog-actions.ts';
 import { readDetails, showDetails } from './details.ts';
 import { inWords } from './format.ts';
 import { listenForKeys, type Shortcuts } from './keyboard.ts';
 import { Invitation, takeTicket } from './keys/invitation.ts';
+import { keyActions } from './keys/key-actions.ts';
 import { Keys } from './keys/keys.ts';
 import {
   isWrittenPet,
@@ -19,20 +22,21 @@ import {
   viewOf,
   withoutFilters,
 } from './list/address.ts';
-import { exportCsv } from './list/csv.ts';
-import { selectCurrent } from './list/list-state.ts';
+import { exportActivity, exportCsv, exportKey } from './list/csv.ts';
+import { selectCurrent, toggle, toggleAll } from './list/list-state.ts';
 import { OrderList } from './list/order-list.ts';
 import { isRelative, today } from './list/range.ts';
+import { closePopover, fieldOf, viewActions } from './list/view-actions.ts';
 import { OtherTabs } from './other-tabs.ts';
 import { page } from './page-view.ts';
 import { Placing } from './placing/placing.ts';
-import { listenForPrints } from './printing/printing.ts';
-import { Scanning } from './scanning/scans.ts';
+import { listenForPrints, printOrders } from './printing/printing.ts';
+import { readyIn, Scanning } from './scanning/scans.ts';
 import { Screen } from './screen.ts';
 import { namedBy, onlyHit, Search } from './search/search.ts';
-import { isSignedOut, signIn } from './sign-in.ts';
+import { isSignedOut, keyIn, signIn } from './sign-in.ts';
 import { initialState, type State } from './state.ts';
-import { readWebhooks } from './webhooks.ts';
+import { changeWebhook, readWebhooks } from './webhooks.ts';
 
 /** Maximum length of a text that is shown if it cannot be copied. */
 const LONGEST_SHOWN = 60;
@@ -48,15 +52,15 @@ const NARROW = '(max-width: 40rem)';
 /** The console: signing in, navigation, and the user's actions. */
 export class App {
   readonly #root: string;
-  readonly screen: Screen;
-  readonly list: OrderList;
-  readonly changing: Changing;
-  readonly placing: Placing;
-  readonly search: Search;
-  readonly scanning: Scanning;
-  readonly keys: Keys;
-  readonly invitation: Invitation;
-  readonly tabs: OtherTabs;
+  readonly #screen: Screen;
+  readonly #list: OrderList;
+  readonly #changing: Changing;
+  readonly #placing: Placing;
+  readonly #search: Search;
+  readonly #scanning: Scanning;
+  readonly #keys: Keys;
+  readonly #invitation: Invitation;
+  readonly #tabs: OtherTabs;
   readonly #actions: Actions;
   /** Ends the latest attempt to sign in, and its session. */
   #signingIn: AbortController | undefined;
@@ -70,31 +74,31 @@ export class App {
   /** @param root the part of the service's URLs before /v2 */
   constructor(element: HTMLElement, root: string) {
     this.#root = root;
-    const onSignedOut = () => this.signOut('This key is no longer valid.');
+    const onSignedOut = () => this.#signOut('This key is no longer valid.');
     const view = viewOf(location.search);
     const draw = (state: State) => page(state, this.#actions);
-    this.screen = new Screen(element, view, { page: draw, onSignedOut });
-    this.list = new OrderList(this.screen, () => void readDetails(this.screen));
-    this.search = new Search(this.screen);
-    this.scanning = new Scanning(this.screen);
-    this.keys = new Keys(this.screen, (to) => this.go(to));
-    this.invitation = new Invitation(this.screen, root);
-    this.placing = new Placing(this.screen, (order) => {
-      const { session, view: shown } = this.screen.state;
+    this.#screen = new Screen(element, view, { page: draw, onSignedOut });
+    this.#list = new OrderList(this.#screen, () => void readDetails(this.#screen));
+    this.#search = new Search(this.#screen);
+    this.#scanning = new Scanning(this.#screen);
+    this.#keys = new Keys(this.#screen, (to) => this.#go(to));
+    this.#invitation = new Invitation(this.#screen, root);
+    this.#placing = new Placing(this.#screen, (order) => {
+      const { session, view: shown } = this.#screen.state;
       if (session?.may.read !== true) return;
-      this.go({ ...shown, page: 'orders', order });
-      void this.list.read({ isOther: false });
+      this.#go({ ...shown, page: 'orders', order });
+      void this.#list.read({ isOther: false });
     });
-    this.changing = new Changing(this.screen, {
-      readCounts: () => this.list.readCounts(),
-      placeAgain: (order) => this.placing.open(order),
+    this.#changing = new Changing(this.#screen, {
+      readCounts: () => this.#list.readCounts(),
+      placeAgain: (order) => this.#placing.open(order),
     });
-    this.#actions = actionsOf(this);
-    this.tabs = new OtherTabs(root, () => this.signOut('You signed out in another tab.'));
+    this.#actions = this.#actionsOf();
+    this.#tabs = new OtherTabs(root, () => this.#signOut('You signed out in another tab.'));
   }
 
   async start(): Promise<void> {
-    const { state } = this.screen;
+    const { state } = this.#screen;
     const ticket = takeTicket();
     addEventListener('popstate', () => void this.#show(viewOf(location.search)));
     addEventListener('beforeunload', (event) => {
@@ -104,7 +108,7 @@ export class App {
     const [wide, narrow] = [matchMedia(WIDE), matchMedia(NARROW)];
     const onWidth = () => {
       const [isWide, isNarrow] = [wide.matches, narrow.matches];
-      this.screen.change(() => Object.assign(state, { isWide, isNarrow }));
+      this.#screen.change(() => Object.assign(state, { isWide, isNarrow }));
     };
     for (const each of [wide, narrow]) each.addEventListener('change', onWidth);
     onWidth();
@@ -113,7 +117,7 @@ export class App {
     document.addEventListener('visibilitychange', () => {
       if (!document.hidden) this.#tick();
     });
-    listenForPrints(this.screen);
+    listenForPrints(this.#screen);
     listenForKeys(this.#shortcuts, {
       isSignedIn: () => state.session !== undefined,
       areOn: () => state.preferences.hasShortcuts,
@@ -121,117 +125,257 @@ export class App {
     });
     // A link that is opened in this tab while the page is there.
     addEventListener('hashchange', () => void this.#openInvitation(takeTicket()));
-    await (ticket === undefined ? this.resume() : this.#openInvitation(ticket));
+    await (ticket === undefined ? this.#resume() : this.#openInvitation(ticket));
   }
 
   /** Asks whether an invitation is accepted, also if this browser is signed in. */
   async #openInvitation(ticket: string | undefined): Promise<void> {
-    const { state } = this.screen;
+    const { state } = this.#screen;
     // A secret that was made is shown once.
     if (ticket === undefined || state.invitation?.secret !== undefined) return;
     clearTimeout(this.#resumeTimer);
-    const known = state.session?.key.id ?? this.tabs.key();
+    const known = state.session?.key.id ?? this.#tabs.key();
     const isSignedIn = Promise.resolve(known).then((key) => key !== undefined);
-    await this.invitation.open(ticket, isSignedIn);
+    await this.#invitation.open(ticket, isSignedIn);
   }
 
   /** Draws again when relative times change, and when a new day begins. */
   #tick(): void {
-    const { session, view } = this.screen.state;
-    this.screen.draw();
-    void this.keys.read();
+    const { session, view } = this.#screen.state;
+    this.#screen.draw();
+    void this.#keys.read();
     const day = today().getTime();
     if (session === undefined || day === this.#day) return;
     this.#day = day;
-    void readActivity(this.screen);
+    void readActivity(this.#screen);
     const isOther = [view.ships, view.placed, view.changed].some(isRelative);
-    if (isOther && session.may.read) void this.list.read();
+    if (isOther && session.may.read) void this.#list.read();
   }
 
   /** Signs in with the known key, and retries until the service can be reached. */
-  async resume(): Promise<void> {
-    const screen = this.screen;
+  async #resume(): Promise<void> {
+    const screen = this.#screen;
     clearTimeout(this.#resumeTimer);
-    const key = await this.tabs.key();
+    const key = await this.#tabs.key();
     if (key === undefined || screen.state.session !== undefined) return;
     screen.change((state) => (state.isResuming = true));
-    await this.signIn(key);
+    await this.#signIn(key);
     if (screen.state.session === undefined && screen.state.isResuming) {
-      this.#resumeTimer = setTimeout(() => void this.resume(), RESUME_MS);
+      this.#resumeTimer = setTimeout(() => void this.#resume(), RESUME_MS);
     }
+  }
+
+  #actionsOf(): Actions {
+    return {
+      ...viewActions(this.#screen, (view) => this.#go(view)),
+      ...dialogActions(this.#screen, { changing: this.#changing, placing: this.#placing }),
+      signIn: (event) => {
+        event.preventDefault();
+        void this.#signIn(keyIn(fieldOf(event, 'key').value));
+      },
+      signOut: () => {
+        this.#tabs.signOut();
+        this.#signOut(undefined);
+      },
+      showKey: (event) => {
+        const button = event.currentTarget as HTMLButtonElement;
+        const field = button.form!.elements.namedItem('key') as HTMLInputElement;
+        const isShown = field.type === 'text';
+        field.type = isShown ? 'password' : 'text';
+        button.ariaPressed = String(!isShown);
+      },
+      skip: (event) => {
+        event.preventDefault();
+        void this.#screen.focus('h1');
+      },
+      search: (event) => this.#search.type((event.currentTarget as HTMLInputElement).value),
+      searchKey: (event) => {
+        const { key, currentTarget } = event as KeyboardEvent;
+        const by = { ArrowDown: 1, ArrowUp: -1 }[key];
+        if (by === undefined) return;
+        const items = [...(currentTarget as Element).querySelectorAll<HTMLElement>('input, .item')];
+        items[items.indexOf(document.activeElement as HTMLElement) + by]?.focus();
+        event.preventDefault();
+      },
+      submitSearch: (event) => {
+        event.preventDefault();
+        void this.#goToFound(this.#screen.state.search, { isScanned: false });
+      },
+      searchOlder: () => {
+        // The button is gone while older orders are read.
+        void this.#screen.focus('#jump');
+        void this.#search.goOn();
+      },
+      follow: (view) => (event) => {
+        // The browser opens the link in another tab or window.
+        const { ctrlKey, metaKey, shiftKey } = event as MouseEvent;
+        event.stopPropagation();
+        if (ctrlKey || metaKey || shiftKey) return;
+        event.preventDefault();
+        closePopover(event);
+        this.#go(view);
+      },
+      exportCsv: () => void exportCsv(this.#screen),
+      exportSelected: () => void exportCsv(this.#screen, this.#screen.state.selected),
+      print: (paper) => () => void printOrders(this.#screen, paper, this.#screen.state.selected),
+      printOpen: () => {
+        const order = this.#screen.state.detail?.order;
+        if (order !== undefined)
+          void printOrders(this.#screen, 'slips', new Map([[order.id, order]]));
+      },
+      printScanned: (paper) => () => {
+        const ready = readyIn(this.#screen.state.scans);
+        const chosen = new Map(ready.map(({ order }) => [order!.id, order!]));
+        void printOrders(this.#screen, paper, chosen);
+      },
+      paste: (event) => {
+        const text = (event as ClipboardEvent).clipboardData?.getData('text/plain').trim() ?? '';
+        if (!text.includes('\n')) return;
+        event.preventDefault();
+        this.#go(onPage(this.#screen.state.view, 'scan'));
+        void this.#scanning.paste(text);
+      },
+      pasteScans: (event) => {
+        event.preventDefault();
+        const field = fieldOf(event, 'list');
+        void this.#scanning.paste(field.value).then((isTaken) => {
+          if (isTaken) field.value = '';
+        });
+      },
+      chooseScan: (number, id) => () => this.#scanning.choose(number, id),
+      removeScan: (number) => () => this.#scanning.remove(number),
+      clearScans: () => this.#scanning.clear(),
+      filterScans: (filter) => () =>
+        this.#screen.change((state) => (state.scans = { ...state.scans, filter })),
+      exportActivity: () => exportActivity(this.#screen),
+      stopExport: () => this.#screen.change((state) => (state.exported = undefined)),
+      more: () => void this.#readMore(),
+      reload: () => void this.#reload(),
+      reconnect: () => {
+        void this.#list.reconnect();
+      },
+      open: (id) => (event) => {
+        const isControl = (event.target as Element).closest('a, button, input, label') !== null;
+        const isSelectingText = String(getSelection()) !== '';
+        if (!isControl && !isSelectingText) this.#go({ ...this.#screen.state.view, order: id });
+      },
+      copy: (text, what) => (event) => {
+        event.stopPropagation();
+        void this.#copy(text, what);
+      },
+      select: (id) => () => toggle(this.#screen, id),
+      selectAll: () => toggleAll(this.#screen),
+      selectMatching: () => void selectMatching(this.#screen),
+      clearSelection: () => this.#clearSelection(),
+      stopBulk: () =>
+        this.#screen.change((state) => {
+          if (state.bulk !== undefined) state.bulk = { ...state.bulk, isStopping: true };
+        }),
+      retryFailed: () => void this.#changing.retryFailed(),
+      closeBulk: () => this.#screen.change((state) => (state.bulk = undefined)),
+      closeDetails: (event) => {
+        event.preventDefault();
+        this.#go({ ...this.#screen.state.view, order: undefined });
+      },
+      readDetails: () => void readDetails(this.#screen),
+      resume: () => void this.#resume(),
+      readActivity: () => void readActivity(this.#screen),
+      markDay: (index) => () =>
+        this.#screen.change((state) => {
+          if (state.activity !== undefined) state.activity = { ...state.activity, marked: index };
+        }),
+      readChangesOfKey: () => void readChangesOfKey(this.#screen),
+      exportKey: () => exportKey(this.#screen),
+      keys: keyActions(this.#screen, this.#keys),
+      readInvitation: () => void this.#invitation.read(),
+      acceptInvitation: (event) => {
+        event.preventDefault();
+        void this.#invitation.accept();
+      },
+      declineInvitation: () => {
+        this.#invitation.close();
+        if (this.#screen.state.session === undefined) void this.#resume();
+      },
+      useSecret: (event) => {
+        event.preventDefault();
+        void this.#useSecret();
+      },
+      readWebhooks: () => void readWebhooks(this.#screen),
+      webhook: (id, action) => () => void changeWebhook(this.#screen, id, action),
+    };
   }
 
   /** Whether the list is visible. */
   get #hasList(): boolean {
-    const { view, session } = this.screen.state;
+    const { view, session } = this.#screen.state;
     return view.page === 'orders' && session?.may.read === true;
   }
 
   readonly #shortcuts: Shortcuts = {
     move: (by) => void this.#move(by),
     open: () => {
-      const { current, view } = this.screen.state;
-      if (current !== undefined && this.#hasList) this.go({ ...view, order: current });
+      const { current, view } = this.#screen.state;
+      if (current !== undefined && this.#hasList) this.#go({ ...view, order: current });
     },
     select: (isRange) => {
-      if (this.#hasList) selectCurrent(this.screen, isRange);
+      if (this.#hasList) selectCurrent(this.#screen, isRange);
     },
     search: (text) => {
-      if (this.screen.state.session?.may.read !== true) return;
-      if (text !== '') this.search.type(text);
-      void this.screen.focus('#jump');
+      if (this.#screen.state.session?.may.read !== true) return;
+      if (text !== '') this.#search.type(text);
+      void this.#screen.focus('#jump');
     },
     scan: (text) => {
-      const { session, view } = this.screen.state;
+      const { session, view } = this.#screen.state;
       if (session?.may.read !== true) return;
       if (view.page === 'scan') {
-        this.scanning.scan(text);
+        this.#scanning.scan(text);
         return;
       }
-      this.search.type(text);
-      void this.goToFound(text, { isScanned: true });
+      this.#search.type(text);
+      void this.#goToFound(text, { isScanned: true });
     },
-    filter: () => void this.screen.focus('.filters button'),
-    act: (action) => this.changing.ask(action),
+    filter: () => void this.#screen.focus('.filters button'),
+    act: (action) => this.#changing.ask(action),
     place: () => {
-      const { page } = this.screen.state.view;
-      if (page === 'orders') this.placing.open();
-      if (page === 'keys') this.keys.start();
+      const { page } = this.#screen.state.view;
+      if (page === 'orders') this.#placing.open();
+      if (page === 'keys') this.#keys.start();
     },
     copyId: () => {
-      const { detail, current } = this.screen.state;
+      const { detail, current } = this.#screen.state;
       const id = detail?.id ?? current;
-      if (id !== undefined) void this.copy(String(id), 'Id');
+      if (id !== undefined) void this.#copy(String(id), 'Id');
     },
     exportCsv: () => {
-      if (this.#hasList) void exportCsv(this.screen);
+      if (this.#hasList) void exportCsv(this.#screen);
     },
     goTo: (page) => {
-      const { view, session } = this.screen.state;
+      const { view, session } = this.#screen.state;
       const { read, follow, keys } = session!.may;
       const isOffered = { orders: true, activity: follow, scan: read, keys }[page];
-      if (isOffered) this.go(onPage(view, page));
+      if (isOffered) this.#go(onPage(view, page));
     },
     close: () => this.#close(),
     commands: () =>
-      this.screen.change((state) =>
+      this.#screen.change((state) =>
         Object.assign(state, { dialog: { kind: 'palette' }, search: '' }),
       ),
-    takeBack: () => this.scanning.takeBack(),
-    help: () => this.screen.change((state) => (state.dialog = { kind: 'keys' })),
+    takeBack: () => this.#scanning.takeBack(),
+    help: () => this.#screen.change((state) => (state.dialog = { kind: 'keys' })),
   };
 
   /** Signs in with the secret of an invitation, in place of the key of this tab. Its page stays until that has succeeded. */
-  async useSecret(): Promise<void> {
-    const { session, invitation } = this.screen.state;
+  async #useSecret(): Promise<void> {
+    const { session, invitation } = this.#screen.state;
     const secret = invitation?.secret;
     if (secret === undefined) return;
-    if (session !== undefined) this.signOut(undefined);
-    await this.signIn(secret);
+    if (session !== undefined) this.#signOut(undefined);
+    await this.#signIn(secret);
   }
 
-  async signIn(key: string): Promise<void> {
-    const screen = this.screen;
+  async #signIn(key: string): Promise<void> {
+    const screen = this.#screen;
     if (screen.state.isSigningIn) return;
     const ending = new AbortController();
     this.#signingIn = ending;
@@ -245,7 +389,7 @@ export class App {
       const keyed = { apiKey: key, root: this.#root };
       const { session, firstPage } = await signIn(keyed, orderQuery(asked), ending);
       ending.signal.throwIfAborted();
-      this.tabs.keep(key);
+      this.#tabs.keep(key);
       screen.change((state) => {
         Object.assign(state, { session, isSigningIn: false, isResuming: false });
         if (state.invitation?.secret === key) state.invitation = undefined;
@@ -254,12 +398,12 @@ export class App {
       const { view } = screen.state;
       const isSame = listOf(asked) === listOf(view);
       await this.#show(view, { isFirst: true, firstPage: isSame ? firstPage : undefined });
-      this.placing.resume();
-      if (session.may.read) this.scanning.restore();
+      this.#placing.resume();
+      if (session.may.read) this.#scanning.restore();
     } catch (error) {
       // Given up.
       if (this.#signingIn !== ending) return;
-      if (isSignedOut(error)) this.signOut('This key is not valid.');
+      if (isSignedOut(error)) this.#signOut('This key is not valid.');
       else {
         const signInProblem = inWords(error);
         screen.change((state) => Object.assign(state, { isSigningIn: false, signInProblem }));
@@ -267,15 +411,15 @@ export class App {
     }
   }
 
-  signOut(signInProblem: string | undefined): void {
-    this.tabs.forget();
+  #signOut(signInProblem: string | undefined): void {
+    this.#tabs.forget();
     clearTimeout(this.#resumeTimer);
     this.#signingIn?.abort();
     this.#signingIn = undefined;
-    this.screen.state.session?.ending.abort();
-    this.list.stop();
-    const { isWide, isNarrow, view, invitation } = this.screen.state;
-    this.screen.change((state) =>
+    this.#screen.state.session?.ending.abort();
+    this.#list.stop();
+    const { isWide, isNarrow, view, invitation } = this.#screen.state;
+    this.#screen.change((state) =>
       Object.assign(state, initialState(view), { signInProblem, isWide, isNarrow, invitation }),
     );
   }
@@ -284,33 +428,33 @@ export class App {
    * Opens the only order that a text means. Otherwise the search box has what was found, with the text selected, so that the next scan replaces it.
    * @param isScanned whether a part of a reference finds nothing
    */
-  async goToFound(text: string, { isScanned }: { readonly isScanned: boolean }): Promise<void> {
-    const { view } = this.screen.state;
+  async #goToFound(text: string, { isScanned }: { readonly isScanned: boolean }): Promise<void> {
+    const { view } = this.#screen.state;
     if (text.trim() === '') return;
     const others = { ...withoutFilters(view), page: 'orders' } as const;
     if (!isScanned && isWrittenPet(text)) {
-      this.go({ ...others, petId: parseWrittenId(text) });
+      this.#go({ ...others, petId: parseWrittenId(text) });
       return;
     }
-    const found = await this.search.find(text);
+    const found = await this.#search.find(text);
     if (found === undefined) return;
     const named = namedBy(found);
     const only = named.length > 0 || isScanned ? named : [onlyHit(found) ?? []].flat();
-    if (only.length === 1) this.go({ ...view, page: 'orders', order: only[0]!.id });
+    if (only.length === 1) this.#go({ ...view, page: 'orders', order: only[0]!.id });
     else if (named.length === 0 && !isScanned && found.beginning.length > 1) {
-      this.go({ ...others, prefix: text.trim() });
+      this.#go({ ...others, prefix: text.trim() });
     } else {
-      await this.screen.focus('#jump');
+      await this.#screen.focus('#jump');
       document.querySelector<HTMLInputElement>('#jump')?.select();
     }
   }
 
   /** Goes to a view, and enters it in the history of the tab. */
-  go(view: View): void {
-    if (searchOf(view) !== searchOf(this.screen.state.view)) {
+  #go(view: View): void {
+    if (searchOf(view) !== searchOf(this.#screen.state.view)) {
       history.pushState(undefined, '', searchOf(view));
     }
-    this.screen.change((state) => Object.assign(state, { search: '' }));
+    this.#screen.change((state) => Object.assign(state, { search: '' }));
     void this.#show(view);
   }
 
@@ -325,9 +469,9 @@ export class App {
       firstPage,
     }: { readonly isFirst?: boolean; readonly firstPage?: Promise<OrderPage> | undefined } = {},
   ): Promise<void> {
-    const { view: before, session } = this.screen.state;
+    const { view: before, session } = this.#screen.state;
     if (session === undefined) {
-      this.screen.change((state) => Object.assign(state, { view: asked }));
+      this.#screen.change((state) => Object.assign(state, { view: asked }));
       return;
     }
     const { follow, webhooks } = session.may;
@@ -337,50 +481,50 @@ export class App {
       keys: true,
     }[asked.page];
     const view: View = isOffered ? asked : { ...asked, page: 'orders' };
-    this.screen.change((state) => Object.assign(state, { view }));
+    this.#screen.change((state) => Object.assign(state, { view }));
     const isOtherPage = isFirst || before.page !== view.page;
-    if (isOtherPage || before.days !== view.days) void readActivity(this.screen);
+    if (isOtherPage || before.days !== view.days) void readActivity(this.#screen);
     const isOtherKey = isOtherPage || before.by !== view.by || before.day !== view.day;
-    if (isOtherKey) void readChangesOfKey(this.screen);
-    if (isOtherPage) void readWebhooks(this.screen);
-    if (isOtherPage || before.keys !== view.keys) this.keys.show();
+    if (isOtherKey) void readChangesOfKey(this.#screen);
+    if (isOtherPage) void readWebhooks(this.#screen);
+    if (isOtherPage || before.keys !== view.keys) this.#keys.show();
     if (!session.may.read) {
-      this.screen.change((state) => Object.assign(state, { live: 'off' }));
+      this.#screen.change((state) => Object.assign(state, { live: 'off' }));
       return;
     }
     const isOther = isFirst || listOf(before) !== listOf(view);
-    const reading = isOther ? this.list.read({ firstPage }) : undefined;
+    const reading = isOther ? this.#list.read({ firstPage }) : undefined;
     const isOtherOrder = isFirst || before.order !== view.order;
     // A dialog belongs to the list and the order below it.
-    if ((isOther || isOtherOrder) && this.screen.state.dialog?.kind !== 'made') {
-      this.screen.change((state) => (state.dialog = undefined));
+    if ((isOther || isOtherOrder) && this.#screen.state.dialog?.kind !== 'made') {
+      this.#screen.change((state) => (state.dialog = undefined));
     }
-    if (isOtherOrder) await showDetails(this.screen, before.order);
+    if (isOtherOrder) await showDetails(this.#screen, before.order);
     await reading;
     const isSorted = !isFirst && before.sorting !== view.sorting;
-    if (isSorted) await this.screen.focus('th[aria-sort$="scending"] a');
+    if (isSorted) await this.#screen.focus('th[aria-sort$="scending"] a');
   }
 
   /** Reads the next page, or the list from its beginning if that read failed; moves the focus to the first new order. */
-  async readMore(): Promise<void> {
-    const { length } = this.screen.state.orders;
-    await (length === 0 ? this.list.read() : this.list.readPage());
-    await this.screen.focus(`tbody tr:nth-child(${length + 1}) th a`);
+  async #readMore(): Promise<void> {
+    const { length } = this.#screen.state.orders;
+    await (length === 0 ? this.#list.read() : this.#list.readPage());
+    await this.#screen.focus(`tbody tr:nth-child(${length + 1}) th a`);
   }
 
-  async reload(): Promise<void> {
-    await this.list.read({ isOther: false });
-    await this.screen.focus('tbody th a');
+  async #reload(): Promise<void> {
+    await this.#list.read({ isOther: false });
+    await this.#screen.focus('tbody th a');
   }
 
-  async copy(text: string, what: string): Promise<void> {
+  async #copy(text: string, what: string): Promise<void> {
     try {
       await navigator.clipboard.writeText(text);
-      this.screen.toast(`${what} copied`);
+      this.#screen.toast(`${what} copied`);
     } catch {
       // Without HTTPS there is no clipboard.
       const shown = text.length > LONGEST_SHOWN ? '' : `: ${text}`;
-      this.screen.toast(`The browser does not permit copying here${shown}`, true);
+      this.#screen.toast(`The browser does not permit copying here${shown}`, true);
     }
   }
 
@@ -392,27 +536,27 @@ export class App {
     this.#isMoving = true;
     try {
       while (this.#steps !== 0) {
-        const { state } = this.screen;
+        const { state } = this.#screen;
         const index = state.orders.findIndex(({ id }) => id === state.current);
         const to = index < 0 ? 0 : Math.max(index + this.#steps, 0);
         const isBeyond = to >= state.orders.length && state.next !== undefined;
         const { length } = state.orders;
-        if (isBeyond && !state.isLoading) await this.list.readPage();
+        if (isBeyond && !state.isLoading) await this.#list.readPage();
         if (state.orders.length > length) continue;
         this.#steps = 0;
         const next = state.orders[Math.min(to, state.orders.length - 1)];
         if (next === undefined || next.id === state.current) break;
-        this.screen.change(() => (state.current = next.id));
-        await this.screen.focus('tbody tr.current th a');
-        if (state.detail !== undefined) this.go({ ...state.view, order: next.id });
+        this.#screen.change(() => (state.current = next.id));
+        await this.#screen.focus('tbody tr.current th a');
+        if (state.detail !== undefined) this.#go({ ...state.view, order: next.id });
       }
     } finally {
       this.#isMoving = false;
     }
   }
 
-  clearSelection(): void {
-    this.screen.change(({ selected, selecting }) => {
+  #clearSelection(): void {
+    this.#screen.change(({ selected, selecting }) => {
       selecting?.ending.abort();
       selected.clear();
     });
@@ -420,15 +564,15 @@ export class App {
 
   /** Closes the details, then clears the selection. */
   #close(): void {
-    const { current, detail, view, search, selected, selecting, bulk } = this.screen.state;
+    const { current, detail, view, search, selected, selecting, bulk } = this.#screen.state;
     if (document.activeElement?.closest('.jump')) {
-      this.screen.change((state) => Object.assign(state, { search: '' }));
-      void this.screen.focus(`tbody ${current === undefined ? '' : 'tr.current '}th a`);
-    } else if (search !== '') this.screen.change((state) => Object.assign(state, { search: '' }));
-    else if (detail !== undefined) this.go({ ...view, order: undefined });
-    else if (view.page === 'keys' && view.keys === 'create') this.go({ ...view, keys: 'valid' });
-    else if (view.page === 'scan') this.go({ ...view, page: 'orders' });
-    else if (bulk?.isRunning === false) this.screen.change((state) => (state.bulk = undefined));
-    else if (selected.size > 0 || selecting !== undefined) this.clearSelection();
+      this.#screen.change((state) => Object.assign(state, { search: '' }));
+      void this.#screen.focus(`tbody ${current === undefined ? '' : 'tr.current '}th a`);
+    } else if (search !== '') this.#screen.change((state) => Object.assign(state, { search: '' }));
+    else if (detail !== undefined) this.#go({ ...view, order: undefined });
+    else if (view.page === 'keys' && view.keys === 'create') this.#go({ ...view, keys: 'valid' });
+    else if (view.page === 'scan') this.#go({ ...view, page: 'orders' });
+    else if (bulk?.isRunning === false) this.#screen.change((state) => (state.bulk = undefined));
+    else if (selected.size > 0 || selecting !== undefined) this.#clearSelection();
   }
 }

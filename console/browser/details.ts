@@ -1,6 +1,6 @@
 import type { OrderRecord } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
-import type { Actions } from './actions.ts';
+import type { Actions, Handler } from './actions.ts';
 import { ago, clockTime, count, daysFrom, REASONS, shipHint, time } from './format.ts';
 import { eventWords, icon } from './icons.ts';
 import { moreIn, onPage, searchOf, totalOf, type View, withoutFilters } from './list/address.ts';
@@ -153,7 +153,7 @@ function buttons({ session }: State, { status }: OrderRecord, actions: Actions) 
 }
 
 /** @param again tries again; without it, the notice has no button */
-export function failureNotice({ title, text, isRetryable }: Failure, again?: () => void) {
+export function failureNotice({ title, text, isRetryable }: Failure, again?: Handler) {
   return html`<div class="notice">${icon('warning')}<div><b>${title}</b>${text === '' ? nothing : html`<p>${text}</p>`}</div>
     ${isRetryable && again !== undefined ? html`<button type="button" @click=${again}>Try again</button>` : nothing}</div>`;
 }

@@ -69,7 +69,7 @@ function byArrows(periods: Periods, marked: number | undefined, actions: Actions
     }[event.key];
     if (to === undefined) return;
     event.preventDefault();
-    actions.markDay(to)();
+    actions.markDay(to)(event);
   };
 }
 

@@ -1,4 +1,5 @@
 import type { OrderRecord } from '@store-orders/client';
+import type { Actions } from '../actions.ts';
 import { isOverdue } from '../format.ts';
 import type { Placing } from '../placing/placing.ts';
 import { type JudgedScan, readyIn } from '../scanning/scans.ts';
@@ -6,11 +7,26 @@ import type { Screen } from '../screen.ts';
 import type { Action, Dialog } from '../state.ts';
 import type { Changing } from './changing.ts';
 
+type DialogActions = Pick<
+  Actions,
+  | ('act' | 'actOnSelected' | 'actOnScanned' | 'setGiven' | 'setTyped' | 'setAgain' | 'confirm')
+  | (
+      | 'openForm'
+      | 'editDraft'
+      | 'placeOrder'
+      | 'startAnother'
+      | 'showDialog'
+      | 'closeDialog'
+      | 'runFirst'
+      | 'close'
+    )
+>;
+
 /** What a user does in dialogs. */
 export function dialogActions(
   screen: Screen,
   { changing, placing }: { readonly changing: Changing; readonly placing: Placing },
-) {
+): DialogActions {
   const open = (dialog: Dialog) => screen.change((state) => (state.dialog = dialog));
   const askSeveral = (
     action: Action,
@@ -35,11 +51,9 @@ export function dialogActions(
       if (state.dialog?.kind === kind) state.dialog = { ...state.dialog, ...fields } as Dialog;
     });
   return {
-    /** Asks before the open order is cancelled or shipped. */
-    act: (action: Action) => () => changing.ask(action),
-    actOnSelected: (action: Action) => () =>
-      askSeveral(action, [...screen.state.selected.values()]),
-    actOnScanned: (action: Action) => () => {
+    act: (action) => () => changing.ask(action),
+    actOnSelected: (action) => () => askSeveral(action, [...screen.state.selected.values()]),
+    actOnScanned: (action) => () => {
       const ready = readyIn(screen.state.scans);
       askSeveral(
         action,
@@ -47,28 +61,26 @@ export function dialogActions(
         ready,
       );
     },
-    /** Sets the reason or the tracking number. */
-    setGiven: ({ target }: Event) => {
+    setGiven: ({ target }) => {
       edit('one', { given: textIn(target) });
       edit('several', { given: textIn(target) });
     },
-    /** Sets the number that confirms a change of many orders. */
-    setTyped: ({ target }: Event) => edit('several', { typed: textIn(target) }),
-    setAgain: ({ target }: Event) => edit('one', { isAgain: isChecked(target) }),
-    confirm: (event: Event) => {
+    setTyped: ({ target }) => edit('several', { typed: textIn(target) }),
+    setAgain: ({ target }) => edit('one', { isAgain: isChecked(target) }),
+    confirm: (event) => {
       event.preventDefault();
       void changing.confirm();
     },
     openForm: () => placing.open(),
-    editDraft: ({ target }: Event) =>
+    editDraft: ({ target }) =>
       placing.edit({ [(target as HTMLInputElement).name]: textIn(target) }),
-    placeOrder: (event: Event) => {
+    placeOrder: (event) => {
       event.preventDefault();
       void placing.submit();
     },
     startAnother: () => placing.startAnother(),
-    showDialog: (dialog: Dialog) => () => open(dialog),
-    closeDialog: (event: Event) => {
+    showDialog: (dialog) => () => open(dialog),
+    closeDialog: (event) => {
       event.preventDefault();
       const { dialog } = screen.state;
       if (dialog !== undefined && 'isActing' in dialog && dialog.isActing) return;
@@ -77,13 +89,11 @@ export function dialogActions(
         state.dialog = undefined;
       });
     },
-    /** Does the first of what the commands have found. */
-    runFirst: (event: Event) => {
+    runFirst: (event) => {
       event.preventDefault();
       (event.currentTarget as Element).querySelector<HTMLElement>('.item')?.click();
     },
-    /** Closes the commands, and goes on with one of them. */
-    close: (next: (event: Event) => void) => (event: Event) => {
+    close: (next) => (event) => {
       screen.change((state) => Object.assign(state, { dialog: undefined, search: '' }));
       next(event);
     },

@@ -1,16 +1,15 @@
-import type { ManagedKey } from '@store-orders/client';
+import type { KeyActions } from '../actions.ts';
 import type { Screen } from '../screen.ts';
-import type { QuestionKind } from './key-state.ts';
 import type { Keys } from './keys.ts';
 import type { Preset } from './new-key.ts';
 
 /** What a user does with keys. */
-export function keyActions(screen: Screen, keys: Keys) {
+export function keyActions(screen: Screen, keys: Keys): KeyActions {
   return {
     read: () => void keys.read(),
     showMore: () => keys.showMore(),
-    start: (preset?: Preset['id']) => () => keys.start(preset),
-    edit: ({ target }: Event) => {
+    start: (preset) => () => keys.start(preset),
+    edit: ({ target }) => {
       const { name, value, checked } = target as HTMLInputElement;
       const scopes = screen.state.newKey?.scopes ?? [];
       if (name === 'preset') keys.choose(value as Preset['id']);
@@ -19,17 +18,17 @@ export function keyActions(screen: Screen, keys: Keys) {
         keys.edit({ preset: undefined, scopes: checked ? [...others, value] : others });
       } else keys.edit({ [name]: value });
     },
-    create: (event: Event) => {
+    create: (event) => {
       event.preventDefault();
       void keys.create();
     },
     startAnother: () => keys.startAnother(),
-    ask: (kind: QuestionKind, key: ManagedKey) => () => keys.ask(kind, key),
-    answer: ({ target }: Event) => {
+    ask: (kind, key) => () => keys.ask(kind, key),
+    answer: ({ target }) => {
       const { name, type, value, checked } = target as HTMLInputElement;
       keys.answer({ [name]: type === 'checkbox' ? checked : value });
     },
-    confirm: (event: Event) => {
+    confirm: (event) => {
       event.preventDefault();
       void keys.confirm();
     },

@@ -100,22 +100,19 @@ export function searchOf(view: View): string {
   const { page, statuses, petId, reference, prefix, ships, placed, changed } = view;
   const { sorting, without, order, days, by, day, type, keys } = view;
   const query = new URLSearchParams();
+  const setTexts = (texts: Readonly<Record<string, string>>) => {
+    for (const [name, text] of Object.entries(texts)) if (text !== '') query.set(name, text);
+  };
   if (page !== 'orders') query.set('view', page);
   if (statuses.length > 0) query.set('status', statuses.join());
   if (petId !== undefined) query.set('pet', String(petId));
-  if (reference !== '') query.set('reference', reference);
-  if (prefix !== '') query.set('prefix', prefix);
-  if (ships !== '') query.set('ships', ships);
-  if (placed !== '') query.set('placed', placed);
-  if (changed !== '') query.set('changed', changed);
+  setTexts({ reference, prefix, ships, placed, changed });
   if (sortingText(sorting) !== sortingText(NEWEST_FIRST)) query.set('sort', sortingText(sorting));
   if (without !== undefined) query.set('without', without.join() || 'none');
   if (order !== undefined) query.set('order', String(order));
   if (page === 'activity') {
     if (days !== DAY_COUNTS[0]) query.set('days', String(days));
-    if (by !== '') query.set('by', by);
-    if (day !== '') query.set('day', day);
-    if (type !== '') query.set('type', type);
+    setTexts({ by, day, type });
   }
   if (page === 'keys' && keys !== 'valid') query.set('keys', keys);
   return query.size === 0 ? '?' : `?${query}`;

@@ -1,19 +1,19 @@
-import {
-  COLUMNS,
-  type Column,
-  MAX_VIEWS,
-  type Preferences,
-  storePreferences,
-} from '../preferences.ts';
+import type { Actions } from '../actions.ts';
+import { COLUMNS, MAX_VIEWS, type Preferences, storePreferences } from '../preferences.ts';
 import type { Screen } from '../screen.ts';
 import { writtenReference } from '../search/search.ts';
 import { hiddenIn } from '../state.ts';
 import { STATUSES, searchOf, type View } from './address.ts';
-import { applyFilter, type FilterName, readPresetCounts, readRangeCount } from './filters.ts';
-import type { RangeName } from './range.ts';
+import { applyFilter, readPresetCounts, readRangeCount } from './filters.ts';
+
+type ViewActions = Pick<
+  Actions,
+  | ('filter' | 'preview' | 'openRange' | 'toggleStatus' | 'keepView' | 'forgetView')
+  | ('toggleColumn' | 'observeHead' | 'setCompact' | 'setShortcuts' | 'setSound')
+>;
 
 /** What a user does to choose what the list shows. @param go goes to a view */
-export function viewActions(screen: Screen, go: (view: View) => void) {
+export function viewActions(screen: Screen, go: (view: View) => void): ViewActions {
   const prefer = (preferences: Partial<Preferences>) =>
     screen.change((state) => {
       state.preferences = { ...state.preferences, ...preferences };
@@ -30,7 +30,7 @@ export function viewActions(screen: Screen, go: (view: View) => void) {
       screen.change((state) => (state.unseen = unseen));
   });
   return {
-    filter: (name: FilterName) => (event: Event) => {
+    filter: (name) => (event) => {
       event.preventDefault();
       const form = event.currentTarget as HTMLFormElement;
       const view = applyFilter(name, screen.state.view, form);
@@ -40,16 +40,16 @@ export function viewActions(screen: Screen, go: (view: View) => void) {
       else go(view);
     },
     preview:
-      (name: RangeName) =>
-      ({ currentTarget }: Event) =>
+      (name) =>
+      ({ currentTarget }) =>
         void readRangeCount(screen, name, currentTarget as HTMLFormElement),
-    openRange: (name: RangeName) => (event: Event) => {
+    openRange: (name) => (event) => {
       if ((event as ToggleEvent).newState !== 'open') return;
       void readPresetCounts(screen, name);
       const form = (event.currentTarget as Element).querySelector('form');
       void readRangeCount(screen, name, form!);
     },
-    toggleStatus: (status: View['statuses'][number]) => (event: Event) => {
+    toggleStatus: (status) => (event) => {
       const { view } = screen.state;
       const before = view.statuses.length === 0 ? STATUSES : view.statuses;
       const chosen = STATUSES.filter((each) => before.includes(each) !== (each === status));
@@ -61,7 +61,7 @@ export function viewActions(screen: Screen, go: (view: View) => void) {
       const statuses = chosen.length === STATUSES.length ? [] : chosen;
       go({ ...view, statuses, order: undefined });
     },
-    keepView: (event: Event) => {
+    keepView: (event) => {
       event.preventDefault();
       const name = fieldOf(event, 'name').value.trim();
       if (name === '') return;
@@ -76,11 +76,11 @@ export function viewActions(screen: Screen, go: (view: View) => void) {
       closePopover(event);
       screen.toast(`View ${name} kept in this browser`);
     },
-    forgetView: (name: string) => () => {
+    forgetView: (name) => () => {
       const { views } = screen.state.preferences;
       prefer({ views: views.filter((each) => each.name !== name) });
     },
-    toggleColumn: (column: Column) => () => {
+    toggleColumn: (column) => () => {
       const before = hiddenIn(screen.state);
       const hidden = COLUMNS.filter((each) => before.includes(each) !== (each === column));
       const { view } = screen.state;
@@ -88,19 +88,17 @@ export function viewActions(screen: Screen, go: (view: View) => void) {
       if (view.without === undefined) prefer({ hidden });
       else go({ ...view, without: hidden });
     },
-    /** Observes which columns of the head have room. */
-    observeHead: (head: Element | undefined) => {
+    observeHead: (head) => {
       heads.disconnect();
       // Its columns are drawn after it.
       queueMicrotask(() => {
         for (const column of head?.querySelectorAll('th') ?? []) heads.observe(column);
       });
     },
-    setCompact: (isCompact: boolean) => () => prefer({ isCompact }),
-    setShortcuts: (event: Event) =>
+    setCompact: (isCompact) => () => prefer({ isCompact }),
+    setShortcuts: (event) =>
       prefer({ hasShortcuts: (event.currentTarget as HTMLInputElement).checked }),
-    setSound: (event: Event) =>
-      prefer({ hasSound: (event.currentTarget as HTMLInputElement).checked }),
+    setSound: (event) => prefer({ hasSound: (event.currentTarget as HTMLInputElement).checked }),
   };
 }
 
