@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 import type { Environment } from '../domain/api-key.ts';
 import { type DatabaseConfig, readDatabaseConfig } from '../service/settings/config.ts';
-import { readEnvironment } from '../service/settings/settings.ts';
+import { readEnvironment } from '../service/settings/reader.ts';
 import { defaultOf, SETTINGS } from '../service/settings/table.ts';
 import { actionOf } from '../store/audit.ts';
 import type { OutcomeOf, StoreCommand } from '../store/commands.ts';

@@ -1,6 +1,6 @@
 import { Command, CommanderError } from 'commander';
 import { WebhookKeyUnusable } from '../feed/deliveries/webhook-key.ts';
-import { ConfigError } from '../service/settings/settings.ts';
+import { ConfigError } from '../service/settings/reader.ts';
 import { StoreNotUsable, StoreUnavailable } from '../store/store.ts';
 import { VERSION } from '../version.ts';
 import { auditCommand } from './database/audit.ts';

@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { readConfig } from '../service/settings/config.ts';
-import { readEnvironment } from '../service/settings/settings.ts';
+import { readEnvironment } from '../service/settings/reader.ts';
 import {
   defaultOf,
   flagOf,

@@ -17,7 +17,7 @@ import { startBackups } from './backups.ts';
 import { openForService } from './open-for-service.ts';
 import { buildPublicListener } from './public-listener.ts';
 import type { Config } from './settings/config.ts';
-import type { Settings } from './settings/settings.ts';
+import type { Settings } from './settings/reader.ts';
 import { watchClock, watchStore } from './watch.ts';
 
 /** Timeout of the store check in a readiness probe. */

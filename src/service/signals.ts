@@ -4,7 +4,7 @@ import type { Admin } from '../http/admin.ts';
 import type { Log } from '../telemetry/logger.ts';
 import type { Service } from './service.ts';
 import { type Config, needRestart } from './settings/config.ts';
-import { ConfigError } from './settings/settings.ts';
+import { ConfigError } from './settings/reader.ts';
 import type { LogLevel } from './settings/table.ts';
 
 /** How often the parent process, npm, is checked. */

@@ -6,7 +6,7 @@ import { COMMIT, VERSION } from '../version.ts';
 import { printFirstKey } from './first-key.ts';
 import { Service } from './service.ts';
 import type { Config } from './settings/config.ts';
-import { misspelt, type Settings } from './settings/settings.ts';
+import { misspelt, type Settings } from './settings/reader.ts';
 import { handleSignals } from './signals.ts';
 
 interface StartOptions {

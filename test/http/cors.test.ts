@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ConfigError } from '../../src/service/settings/settings.ts';
+import { ConfigError } from '../../src/service/settings/reader.ts';
 import { pending, place, startService } from './harness.ts';
 
 const ORIGIN = 'https://shop.example';

@@ -13,7 +13,7 @@ import type { PublicServer } from '../../src/http/server.ts';
 import { Listing } from '../../src/listing/listing.ts';
 import { buildPublicListener } from '../../src/service/public-listener.ts';
 import { readConfig } from '../../src/service/settings/config.ts';
-import type { Settings } from '../../src/service/settings/settings.ts';
+import type { Settings } from '../../src/service/settings/reader.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createLogger } from '../../src/telemetry/logger.ts';
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { needRestart, readConfig, readDatabaseConfig } from '../../src/service/settings/config.ts';
-import { ConfigError, misspelt, readEnvironment } from '../../src/service/settings/settings.ts';
+import { ConfigError, misspelt, readEnvironment } from '../../src/service/settings/reader.ts';
 import { OTHER_VARIABLES, SETTING_NAMES } from '../../src/service/settings/table.ts';
 import { parseAddress } from '../../src/store/postgres/database/address.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';

@@ -9,7 +9,7 @@ import {
 } from '../../feed/deliveries/addresses.ts';
 import { deliveryOf, headersOf, nextPage } from '../../feed/deliveries/delivery.ts';
 import { isAccepted, post } from '../../feed/deliveries/post.ts';
-import { waitAfter } from '../../feed/deliveries/repetitions.ts';
+import { waitAfter } from '../../feed/deliveries/retries.ts';
 import { KEY_BYTES } from '../../feed/deliveries/webhook-key.ts';
 import { follow, PositionLost } from '../../feed/follow.ts';
 import type { ChangePage } from '../../store/feed.ts';

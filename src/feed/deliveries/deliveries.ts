@@ -7,7 +7,7 @@ import type { ReadFeed } from '../follow.ts';
 import type { AllowedTargets } from './addresses.ts';
 import { deliveryOf, headersOf, nextPage, readsFrom } from './delivery.ts';
 import { type EndpointAnswer, isAccepted, post } from './post.ts';
-import { isDue, stateAfter } from './repetitions.ts';
+import { isDue, stateAfter } from './retries.ts';
 import { signingSecrets, type WebhookKey } from './webhook-key.ts';
 
 /** Limits deliveries starting per lane. Slow ones move to the slow lane, so as many as there are webhooks can be in flight. */

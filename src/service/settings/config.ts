@@ -6,7 +6,7 @@ import type { Rotation } from '../../store/backups.ts';
 import type { Database } from '../../store/database.ts';
 import { readDatabaseSetting, urlSource } from './database-url.ts';
 import { urlHost } from './parsers.ts';
-import { type Settings, SettingsReader } from './settings.ts';
+import { type Settings, SettingsReader } from './reader.ts';
 import { SETTING_NAMES, SETTINGS, type Setting, type SettingName, type ValueOf } from './table.ts';
 
 /** How webhooks are delivered. */

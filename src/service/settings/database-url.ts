@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { invisibleIn } from '../../domain/text.ts';
 import { type Database, databaseAt, databaseUrlProblem } from '../../store/database.ts';
-import type { SettingsReader } from './settings.ts';
+import type { SettingsReader } from './reader.ts';
 
 /** Reads DATABASE_URL, or the file named by DATABASE_URL_FILE, which keeps the password out of the environment. */
 export function readDatabaseSetting(settings: SettingsReader): Database | undefined {

@@ -9,7 +9,7 @@ import {
   misspelt,
   readEnvironment,
   type Settings,
-} from '../../../service/settings/settings.ts';
+} from '../../../service/settings/reader.ts';
 import { databaseAt } from '../../../store/database.ts';
 import { type Finding, ok, problem, warning } from '../../../store/diagnosis.ts';
 import { COMMIT, VERSION } from '../../../version.ts';

@@ -6,7 +6,7 @@ const DELIVERER = 'src/feed/deliveries/deliverer.ts';
 const FOLLOW = 'src/feed/follow.ts';
 const LIMITS = 'src/http/limits.ts';
 const POST = 'src/feed/deliveries/post.ts';
-const REPETITIONS = 'src/feed/deliveries/repetitions.ts';
+const REPETITIONS = 'src/feed/deliveries/retries.ts';
 const WEBHOOK = 'src/domain/webhook.ts';
 const WEBHOOKS = 'src/store/tables/webhooks.ts';
 const PUBLIC_ONLY = 'Webhooks are sent only to public addresses.';
@@ -20,7 +20,7 @@ export const feed: readonly SmallFault[] = [
     file: REPETITIONS,
     text: "return isOver ? 'failed' : undefined;",
     fault: 'return isOver ? undefined : undefined;',
-    tests: ['feed/repetitions'],
+    tests: ['feed/retries'],
   },
   {
     name: 'paused-after-three-days-alone',
@@ -28,7 +28,7 @@ export const feed: readonly SmallFault[] = [
     file: REPETITIONS,
     text: 'failingForMs >= GIVE_UP_AFTER_MS && failures >= GIVE_UP_AFTER_FAILURES',
     fault: 'failingForMs >= GIVE_UP_AFTER_MS',
-    tests: ['feed/repetitions'],
+    tests: ['feed/retries'],
   },
   {
     name: 'paused-after-fifty-failures-alone',
@@ -36,7 +36,7 @@ export const feed: readonly SmallFault[] = [
     file: REPETITIONS,
     text: 'failingForMs >= GIVE_UP_AFTER_MS && failures >= GIVE_UP_AFTER_FAILURES',
     fault: 'failures >= GIVE_UP_AFTER_FAILURES',
-    tests: ['feed/repetitions'],
+    tests: ['feed/retries'],
   },
   {
     name: 'three-days-begin-again',
@@ -44,7 +44,7 @@ export const feed: readonly SmallFault[] = [
     file: REPETITIONS,
     text: 'Math.min(before.failingSince ?? now, now)',
     fault: 'Math.min(now, now)',
-    tests: ['feed/repetitions'],
+    tests: ['feed/retries'],
   },
   {
     name: 'three-days-not-stored',
@@ -68,7 +68,7 @@ export const feed: readonly SmallFault[] = [
     file: REPETITIONS,
     text: 'failingSince: undefined,',
     fault: 'failingSince: before.failingSince,',
-    tests: ['feed/repetitions'],
+    tests: ['feed/retries'],
   },
   {
     name: 'success-keeps-failures',
@@ -76,7 +76,7 @@ export const feed: readonly SmallFault[] = [
     file: REPETITIONS,
     text: 'failures: 0,',
     fault: 'failures: before.failures,',
-    tests: ['feed/repetitions'],
+    tests: ['feed/retries'],
   },
   {
     name: 'repetition-not-awaited',
@@ -84,7 +84,7 @@ export const feed: readonly SmallFault[] = [
     file: REPETITIONS,
     text: 'if (nextAttemptAt === undefined || nextAttemptAt <= now) return true;',
     fault: 'if (nextAttemptAt === undefined || nextAttemptAt >= 0) return true;',
-    tests: ['feed/repetitions'],
+    tests: ['feed/retries'],
   },
   {
     name: 'repetition-after-a-clock-ahead',
@@ -92,7 +92,7 @@ export const feed: readonly SmallFault[] = [
     file: REPETITIONS,
     text: 'return nextAttemptAt > now + LONGEST_WAIT_MS * (1 + JITTER);',
     fault: 'return false;',
-    tests: ['feed/repetitions'],
+    tests: ['feed/retries'],
   },
   {
     name: 'retry-after-as-a-date',

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BEGINNING } from '../../protocol/history.ts';
 import { newWebhook } from '../../src/domain/webhook.ts';
-import { isDue, stateAfter, waitAfter } from '../../src/feed/deliveries/repetitions.ts';
+import { isDue, stateAfter, waitAfter } from '../../src/feed/deliveries/retries.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
