@@ -2,6 +2,8 @@ import type { TestContext } from 'node:test';
 import type { Service } from '../../http/harness.ts';
 
 export const STREAM = '/v2/store/changes/stream';
+/** A stream that does not end by then fails the test. */
+const LIMIT_MS = 60_000;
 
 export interface Event {
   readonly id: string | undefined;
@@ -71,7 +73,7 @@ export async function openStream(
   t.after(() => controller.abort());
   const response = await fetch(`http://127.0.0.1:${port}${STREAM}${query}`, {
     headers: { authorization: `Bearer ${secret}`, ...headers },
-    signal: controller.signal,
+    signal: AbortSignal.any([controller.signal, AbortSignal.timeout(LIMIT_MS)]),
   });
   return new Stream(response, controller);
 }
