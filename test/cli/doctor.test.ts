@@ -192,6 +192,13 @@ test('doctor finds what a role of PostgreSQL may not do', async (t) => {
     `problem: the role ${role} lacks permission to create tables in public`,
   ]);
   assert.match((await found('connections'))[0]!, /^warning: 1 connections are free/);
+  // The limit is that of the role that has logged in, whichever role it takes.
+  const taken = `taken_${role}`;
+  await query(url, `CREATE ROLE ${taken}; GRANT ${taken} TO ${role}`);
+  t.after(() => query(process.env.TEST_DATABASE_URL!, `DROP ROLE ${taken}`));
+  own.searchParams.set('options', `-c role=${taken}`);
+  assert.match((await found('connections'))[0]!, /^warning: 1 connections are free/);
+  own.search = '';
   await (await open(t, url, 'service')).close();
   await query(url, `GRANT SELECT ON ALL TABLES IN SCHEMA public TO ${role}`);
   assert.match(

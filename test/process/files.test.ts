@@ -6,7 +6,7 @@ import { temporaryFolder } from '../temporary.ts';
 import { AS_NOBODY, NEEDS_NAMESPACES, NEEDS_OTHER_USER } from './needs.ts';
 import { run } from './program.ts';
 
-test('a database file that is mounted alone is not written, and doctor says so', {
+test('a database file that is mounted alone is not used, and doctor says so', {
   skip: NEEDS_NAMESPACES,
 }, async (t) => {
   const folder = temporaryFolder(t);
@@ -23,6 +23,9 @@ test('a database file that is mounted alone is not written, and doctor says so',
     'ship 1',
     'keys create --name x',
     'migrate',
+    'check',
+    'export',
+    `backup ${folder}/b.db`,
   ]) {
     const { code, stderr, stdout } = await mounted(args);
     assert.equal(code, 1, args);

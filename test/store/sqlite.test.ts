@@ -211,7 +211,7 @@ test('migrating a database of release 1.0.0 keeps the history of every order', a
   assert.deepEqual(changed, [1n, 2n, 3n]);
 });
 
-test('a database with a second name (a hard link) is not written, by a service, a command or a restore', async (t) => {
+test('a database with a second name (a hard link) is not used: the log of the other name is not beside it', async (t) => {
   const folder = temporaryFolder(t);
   const [path, other] = [join(folder, 'a.db'), join(folder, 'b.db')];
   const store = await databaseAt(`sqlite:${path}`).open(OPTIONS);
@@ -231,10 +231,17 @@ test('a database with a second name (a hard link) is not written, by a service, 
     await assert.rejects(restoreStore(url, backup), /it has 2 names/);
     const findings = await databaseAt(url).diagnose();
     assert.match(findings.find(({ subject }) => subject === 'files')!.found, /it has 2 names/);
-    const reading = await databaseAt(url).open({ create: false, purpose: 'read' });
-    assert.equal((await reading.orders([1n])).length, 1);
-    await reading.close();
+    await assert.rejects(
+      databaseAt(url).open({ create: false, purpose: 'read' }),
+      /it has 2 names/,
+    );
+    await assert.rejects(databaseAt(url).check(), /it has 2 names/);
+    await assert.rejects(backupStore(databaseAt(url), join(folder, 'c.db')), /it has 2 names/);
+    await assert.rejects(databaseAt(url).openSource(), /it has 2 names/);
   }
+  // A backup has no log, so its name does not matter.
+  linkSync(backup, join(folder, 'kept.db'));
+  assert.deepEqual((await databaseAt(`sqlite:${folder}/kept.db`).check()).problems, []);
   rmSync(other);
   symlinkSync(path, other);
   await (await databaseAt(`sqlite:${other}`).open(OPTIONS)).close();

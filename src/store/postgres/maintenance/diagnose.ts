@@ -57,8 +57,8 @@ const SETTINGS = `SELECT current_setting('server_version'), round(extract(epoch 
   current_setting('fsync'), current_setting('full_page_writes'),
   current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
     - (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
-  (SELECT nullif(rolconnlimit, -1) - (SELECT count(*) FROM pg_stat_activity WHERE usename = current_user)
-    FROM pg_roles WHERE rolname = current_user),
+  (SELECT nullif(rolconnlimit, -1) - (SELECT count(*) FROM pg_stat_activity WHERE usename = session_user)
+    FROM pg_roles WHERE rolname = session_user),
   (SELECT nullif(datconnlimit, -1) - (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database())
     FROM pg_database WHERE datname = current_database())`;
 

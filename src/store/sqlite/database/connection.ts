@@ -81,8 +81,7 @@ function hasHome(): boolean {
 const OLDEST_SQLITE = '3.51.3';
 
 /**
- * Opens the connection that writes, without changing an existing database. It does not wait for locks; see
- * `retryWhileBusy`. The returned `file` identifies the file at `path` before it was opened.
+ * Opens the connection that writes, without changing an existing database. It does not wait for locks. `file` is that at `path` before it was opened.
  * @throws StoreNotUsable, and SQLite's own errors
  */
 export function openForWriting(path: string, create: boolean): { db: DatabaseSync; file: string } {
@@ -204,7 +203,7 @@ export function readDatabase<T>(location: Location, use: (db: DatabaseSync) => T
 }
 
 /** @throws StoreNotUsable if there is no file at `path`, or this user may not find it. A FIFO would be waited for. */
-export function expectFile(path: string): void {
+function expectFile(path: string): void {
   if (!existsSync(path)) throw new StoreNotUsable(whyMissing(path));
   if (!statSync(path).isFile()) throw new StoreNotUsable('it is not a file');
 }
@@ -260,24 +259,29 @@ export type Location = string | URL;
 /**
  * Returns a location for reading a database that may be on a read-only disk. There SQLite cannot create the files that readers share, and needs
  * a parameter that rules out writers. https://sqlite.org/uri.html#uriimmutable
- * @throws StoreNotUsable if there is no file at `path`, or this user may not create the files that readers share
+ * @throws StoreNotUsable if there is no file at `path`, its log may be elsewhere, or this user may not create the files that readers share
  */
 export function readableLocation(path: string): Location {
   expectFile(path);
   // SQLite would delete the log beside it.
   if (statSync(path).size === 0) throw new StoreNotUsable('it is empty');
+  const hasLog = sizeOf(`${realpathSync(path)}-wal`) > 0;
   const db = openForReading(path);
   try {
     db.prepare('SELECT 1 FROM sqlite_schema').get();
+    // Backups have no log. What is only in the log of another name would be missing.
+    const mode = db.prepare('PRAGMA journal_mode').get()!.journal_mode;
+    if (mode === 'wal' && !hasLog) expectOneName(path);
     return path;
   } catch (error) {
     if (codeOf(error) === 'read-only') throw new StoreNotUsable(READ_AS_OWNER, { cause: error });
     if (codeOf(error) !== 'cannot open') throw error;
     // Changes that are only in the log cannot be read without the log's index.
-    if (sizeOf(`${path}-wal`) > 0) {
+    if (hasLog) {
       if (mayUse(path, constants.R_OK)) throw new StoreNotUsable(READ_AS_OWNER, { cause: error });
       throw error;
     }
+    expectOneName(path);
     return new URL(`${pathToFileURL(path)}?immutable=1`);
   } finally {
     db.close();
@@ -298,8 +302,7 @@ export function mayUse(path: string, mode: number): boolean {
 const RETRY_MS = 0.5;
 
 /**
- * Runs `use`, and retries for up to `limitMs` while another process holds a lock. Blocks the thread, so it may only
- * be called on the writer thread.
+ * Runs `use`, and retries for up to `limitMs` while another process holds a lock. Blocks the thread: only for the writer's.
  */
 export function retryWhileBusy<T>(limitMs: number, use: () => T): T {
   const until = performance.now() + limitMs;

@@ -4,7 +4,7 @@ import { StoreNotUsable } from '../../store.ts';
 import { mountOf } from './mounts.ts';
 
 /**
- * Refuses to write a database that has several names, or is in another place than its log. SQLite names the log after the database: changes made
+ * Refuses a database that has several names, or is in another place than its log. SQLite names the log after the database: changes made
  * through one name are invisible through another, and lost if that one is used next. https://sqlite.org/howtocorrupt.html, 2.5
  * @throws StoreNotUsable
  */

@@ -15,10 +15,10 @@ import type { Column, Row } from '../../tables/session.ts';
 import { insertStoreRow, readStatus } from '../../tables/store-row.ts';
 import { foreignObjects } from '../database/catalog.ts';
 import {
-  expectFile,
   makeDurable,
   openForReading,
   openForWriting,
+  readableLocation,
   retryWhileBusy,
 } from '../database/connection.ts';
 import { openError, withOpenErrors } from '../database/errors.ts';
@@ -32,10 +32,7 @@ const LOCK_WAIT_MS = 10_000;
  * @throws StoreNotUsable
  */
 export async function openSqliteSource(path: string): Promise<Source> {
-  const db = withOpenErrors(path, () => {
-    expectFile(path);
-    return openForReading(path);
-  });
+  const db = withOpenErrors(path, () => openForReading(readableLocation(path)));
   const session = new Session(db);
   try {
     expectSchema(db);

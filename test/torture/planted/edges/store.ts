@@ -99,6 +99,14 @@ export const store: readonly SmallFault[] = [
     tests: ['store/bulk'],
   },
   {
+    name: 'read-without-its-log',
+    breaks: 'A database is not read by a name beside which its log is not.',
+    file: 'src/store/sqlite/database/connection.ts',
+    text: "if (mode === 'wal' && !hasLog) expectOneName(path);",
+    fault: 'void mode;',
+    tests: ['store/sqlite'],
+  },
+  {
     name: 'stopped-backups-missed',
     breaks: 'doctor warns of a backup that is older than twice the interval.',
     file: 'src/cli/database/doctor/doctor.ts',
