@@ -1,4 +1,4 @@
-import type { ManagedKey } from '@store-orders/client';
+import type { ManagedKey, OrderRecord } from '@store-orders/client';
 import type { QuestionKind } from './keys/key-state.ts';
 import type { Preset } from './keys/new-key.ts';
 import type { View } from './list/address.ts';
@@ -89,6 +89,8 @@ export interface Actions {
   readonly setAgain: Handler;
   /** Opens the form of a new order. */
   readonly openForm: Handler;
+  /** Opens it with the values of a cancelled order. */
+  readonly placeAgain: (order: OrderRecord) => Handler;
   readonly editDraft: Handler;
   readonly placeOrder: Handler;
   /** Opens another form, after one whose outcome is not known. */

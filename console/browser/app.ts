@@ -192,8 +192,14 @@ export class App {
       searchKey: (event) => {
         const { key, currentTarget } = event as KeyboardEvent;
         const by = { ArrowDown: 1, ArrowUp: -1 }[key];
-        if (by === undefined) return;
         const items = [...(currentTarget as Element).querySelectorAll<HTMLElement>('input, .item')];
+        if (by === undefined) {
+          // What is typed goes on with the text, and is no shortcut.
+          if (!/^\S$/.test(key) || event.target === items[0]) return;
+          event.stopPropagation();
+          items[0]?.focus();
+          return;
+        }
         items[items.indexOf(document.activeElement as HTMLElement) + by]?.focus();
         event.preventDefault();
       },

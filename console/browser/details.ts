@@ -140,9 +140,11 @@ function walk(state: State, { id }: Detail, actions: Actions) {
 const addressOf = (id: bigint) => `${location.origin}${location.pathname}?order=${id}`;
 
 /** The buttons for shipping and cancelling are apart and look different. */
-function buttons({ session }: State, { status }: OrderRecord, actions: Actions) {
+function buttons({ session }: State, order: OrderRecord, actions: Actions) {
   const { may } = session!;
-  if (status !== 'pending') return nothing;
+  if (order.status === 'cancelled' && may.place)
+    return html`<div class="buttons"><button type="button" @click=${actions.placeAgain(order)}>${icon('plus')}Place again…</button></div>`;
+  if (order.status !== 'pending') return nothing;
   if (!may.cancel && !may.ship) {
     return html`<p class="small">${icon('lock')} Your key cannot change orders</p>`;
   }

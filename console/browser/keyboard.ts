@@ -128,6 +128,10 @@ export function listenForKeys(
       else if (typed.length >= LEAST_SCANNED && isSearch(target) && target.value.endsWith(typed)) {
         event.preventDefault();
         shortcuts.scan(target.value);
+      } else if (typed.length >= LEAST_SCANNED && isGiven(target)) {
+        // Not appended to an earlier scan.
+        target.value = typed;
+        target.dispatchEvent(new Event('input', { bubbles: true }));
       }
       return;
     }
@@ -183,6 +187,10 @@ const isOnControl = (target: EventTarget | null): boolean =>
 
 const isSearch = (target: EventTarget | null): target is HTMLInputElement =>
   target instanceof HTMLInputElement && target.id === 'jump';
+
+/** Whether it is the field of a question. */
+const isGiven = (target: EventTarget | null): target is HTMLInputElement =>
+  target instanceof HTMLInputElement && target.matches('.given input');
 
 function isTyping(target: EventTarget | null): boolean {
   if (target instanceof HTMLInputElement)

@@ -113,7 +113,7 @@ export interface Found {
   readonly exact: readonly OrderRecord[];
   /** Other orders whose references begin with it, up to a few. */
   readonly beginning: readonly OrderRecord[];
-  /** Undefined if no part was looked for: an order was found by its id or whole reference, or the text is too short. */
+  /** Undefined if no part was looked for: an order was found by its whole reference, or the text is too short. */
   readonly containing: Containing | undefined;
 }
 

@@ -41,7 +41,9 @@ test('Ctrl K finds actions and orders; actions that ask still ask', async (t) =>
   await commands.waitFor({ state: 'detached' });
   assert.equal(await page.getByLabel('Find an order').inputValue(), '');
   await open();
+  await page.keyboard.press('ArrowDown');
   await page.keyboard.type('scan', { delay: 70 });
+  assert.equal(await commands.getByRole('textbox').inputValue(), 'scan');
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('Enter');
   await page.getByRole('heading', { name: 'Ready to scan' }).waitFor();

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import { SCOPES } from '../../src/domain/api-key.ts';
 import { pending, place, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
 import { row, signedIn } from './console-page.ts';
@@ -105,6 +106,40 @@ test('on a phone the first order is in the upper third, and filters, sort and se
   await page.getByRole('link', { name: 'Activity' }).click();
   await page.getByRole('heading', { name: 'Activity' }).waitFor();
   assert.deepEqual(problems, []);
+});
+
+test('no row of the list moves when details open beside it', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n));
+  const { page } = await signedIn(t, browser, service, { viewport: { width: 1_440, height: 700 } });
+  const top = async () => (await row(page, 1).boundingBox())!.y;
+  const before = await top();
+  await row(page, 2).getByRole('link', { name: '2', exact: true }).click();
+  await page.getByRole('heading', { name: 'Order 2' }).waitFor();
+  assert.equal(await top(), before);
+});
+
+test('keys, and what a key did, are lines with nothing cut off where columns have no room', async (t) => {
+  const service = await startService(t);
+  const { id: by } = service.key;
+  await place(service.store, { ...pending(1n), reference: 'WEB-2026-104321-'.repeat(8) });
+  await service.store.apply([{ type: 'cancel', id: 1n, by, reason: 'x'.repeat(128) }]);
+  const secret = await service.newKey({ scopes: SCOPES });
+  for (const [search, width, lines] of [
+    ['?view=keys', 660, '.key-list tbody tr'],
+    ['?view=keys', 880, '.key-list tbody tr'],
+    [`?view=activity&by=${by}`, 390, '.of-key tbody tr'],
+  ] as const) {
+    const viewport = { width, height: 800 };
+    const { page } = await signedIn(t, browser, { ...service, secret }, { search, viewport });
+    await page.locator(lines).first().waitFor();
+    const findings = await page.evaluate(
+      `[...document.querySelectorAll('${lines}, ${lines} *')].map((each) => each.getBoundingClientRect())
+        .filter(({ right, height }) => right > ${width} || height > 250).length`,
+    );
+    assert.equal(findings, 0, `${search} at ${width}`);
+    assert.deepEqual(await accessibilityFindings(page), []);
+  }
 });
 
 test('the button of the columns has how many are hidden, and its menu those without room', async (t) => {

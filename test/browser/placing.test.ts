@@ -120,6 +120,11 @@ test('an order is cancelled and placed again with other values', async (t) => {
   await row(page, 1).getByText('Cancelled').waitFor();
   const [, order] = await service.store.orders([1n, 2n]);
   assert.deepEqual([order!.petId, order!.quantity, order!.shipDate], [7n, 4n, shipDate]);
+
+  // Also later, from the cancelled order.
+  await row(page, 1).click();
+  await page.getByRole('button', { name: 'Place again…' }).click();
+  assert.equal(await dialog.getByLabel('Quantity').inputValue(), '3');
 });
 
 test('a key without the scope of placing is not offered it', async (t) => {

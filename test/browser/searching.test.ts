@@ -54,6 +54,23 @@ test('a text finds any part of references, in any case, with the part marked', a
   assert.deepEqual(problems, []);
 });
 
+test('the end of a reference that is also an id finds both, and Enter opens the id', async (t) => {
+  const service = await startService(t);
+  const references = { 321: 'A', 7: 'WEB-2026-104321', 8: 'B-321-321' };
+  await place(
+    service.store,
+    ...Object.entries(references).map(([id, reference]) => ({ ...pending(BigInt(id)), reference })),
+  );
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 8).waitFor();
+  await box(page).fill('321');
+  const hits = found(page).getByRole('link');
+  await found(page).getByText('Reference contains this').waitFor();
+  assert.deepEqual(await hits.locator('b').allInnerTexts(), ['321', '8', '7']);
+  await typeKey(page, 'Enter');
+  await details(page, 321).waitFor();
+});
+
 test('the search ends after the newest 50,000 orders, and goes on by a button', async (t) => {
   const service = await startService(t);
   const { store } = service;

@@ -10,7 +10,7 @@ import { TYPES } from './activity.ts';
 import { barChart, dayTable } from './counts-view.ts';
 
 /** Changes that are shown; all of them are exported. */
-const MAX_SHOWN = 1_000;
+const MAX_SHOWN = 200;
 const HOURS = 24;
 
 /** The page of what a key did on a day. Its address has both. */
@@ -80,8 +80,8 @@ function table(view: View, changes: readonly Change[], actions: Actions) {
       <td>${quantity === undefined ? nothing : `${count(quantity)} × `}${petId === undefined ? nothing : `pet ${petId}`}</td><td><bdi>${detail ?? nothing}</bdi></td></tr>`;
   };
   const latest = changes.slice(-MAX_SHOWN);
-  return html`<div class="card"><table class="of-key"><caption class="hidden">Changes, the latest first</caption>
+  return html`<div><div class="card"><table class="of-key"><caption class="hidden">Changes, the latest first</caption>
       <thead><tr><th scope="col">Time</th><th scope="col">What</th><th scope="col" class="number">Order</th><th scope="col">Reference</th><th scope="col">Contents</th><th scope="col">Tracking number or reason</th></tr></thead>
       <tbody>${latest.toReversed().map(row)}</tbody></table></div>
-    ${changes.length > MAX_SHOWN ? html`<p class="small">The latest ${count(MAX_SHOWN)} of ${count(changes.length)}; the export has all.</p>` : nothing}`;
+    ${changes.length > MAX_SHOWN ? html`<p class="small">The latest ${count(MAX_SHOWN)} of ${count(changes.length)}; the export has all.</p>` : nothing}</div>`;
 }

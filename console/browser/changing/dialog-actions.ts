@@ -12,6 +12,7 @@ type DialogActions = Pick<
   | ('act' | 'actOnSelected' | 'actOnScanned' | 'setGiven' | 'setTyped' | 'setAgain' | 'confirm')
   | (
       | 'openForm'
+      | 'placeAgain'
       | 'editDraft'
       | 'placeOrder'
       | 'startAnother'
@@ -72,6 +73,7 @@ export function dialogActions(
       void changing.confirm();
     },
     openForm: () => placing.open(),
+    placeAgain: (order) => () => placing.open(order),
     editDraft: ({ target }) =>
       placing.edit({ [(target as HTMLInputElement).name]: textIn(target) }),
     placeOrder: (event) => {

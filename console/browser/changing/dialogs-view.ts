@@ -60,6 +60,7 @@ function askOne({ session }: State, dialog: Dialog & { readonly kind: 'one' }, a
       ${isOver ? nothing : field(given, actions)}
       ${isOver || !isOffered ? nothing : html`<label class="again"><input type="checkbox" .checked=${isAgain} @change=${actions.setAgain} /> Then place it again, with another quantity, date or pet</label>`}
       <div role="alert">${failure === undefined ? nothing : failureNotice(failure)}</div>
+      ${isActing ? html`<p class="small no-answer">No answer yet. It is asked again until the store can be reached, and done once.</p>` : nothing}
     </div>
     <div class="end">
       <button type="button" ?autofocus=${isOver} aria-disabled=${isActing} @click=${actions.closeDialog}>${isOver ? 'Close' : `${keep}${action === 'cancel' ? ' order' : ''}`}</button>

@@ -35,7 +35,7 @@ export function filterBar(state: State, actions: Actions) {
       <h1 tabindex="-1">Orders</h1>
       ${segments(state, actions)}
       <p class="whole">${isFiltered(view) && whole !== undefined ? `of ${count(whole)} in the whole store` : nothing}</p>
-      <div class="tools">${state.session!.may.place ? html`<button type="button" class="primary wide-only" @click=${actions.openForm}>${icon('plus')}Place order</button>` : nothing}${isEmptyStore(state) ? nothing : html`<a class="button scan wide-only" href=${searchOf(scan)} @click=${actions.follow(scan)}>${icon('scan')}Scan</a>${viewMenu(state, actions)} ${exportButton(state, actions)}`}</div>
+      <div class="tools">${state.session!.may.place ? html`<button type="button" class="primary wide-only" @click=${actions.openForm}>${icon('plus')}Place order</button>` : nothing}${isEmptyStore(state) ? nothing : html`<a class="button scan wide-only" aria-label="Scan" href=${searchOf(scan)} @click=${actions.follow(scan)}>${icon('scan')}<span>Scan</span></a>${viewMenu(state, actions)} ${exportButton(state, actions)}`}</div>
     </div>
     ${isEmptyStore(state) ? nothing : filters(state, actions)}
   </div>`;
@@ -307,7 +307,7 @@ function viewMenu(state: State, actions: Actions) {
 
 function exportButton({ exported }: State, actions: Actions) {
   if (exported === undefined) {
-    return html`<button type="button" class="wide-only export" @click=${actions.exportCsv}>${icon('download')}Export CSV</button>`;
+    return html`<button type="button" class="wide-only export" aria-label="Export CSV" @click=${actions.exportCsv}>${icon('download')}<span>Export CSV</span></button>`;
   }
   return html`<button type="button" class="wide-only export" @click=${actions.stopExport}>Stop at ${orders(exported)}</button>`;
 }

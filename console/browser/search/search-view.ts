@@ -60,7 +60,7 @@ function hits(state: State, found: Found, actions: Actions) {
       : html`<p class="head">${name}</p>
       ${orders.slice(0, MAX_HITS).map((order) => hit(state, order, actions, part))}
       ${orders.length > MAX_HITS ? html`<p class="small">The first ${MAX_HITS}; there are more.</p>` : nothing}`;
-  const only = onlyHit(found);
+  const only = named.length === 1 ? named[0] : onlyHit(found);
   return html`${named.length > 1 ? several(found) : nothing}
     ${group('Id', byId === undefined ? [] : [byId])}
     ${group('Reference', byId === undefined ? exact : named.slice(1))}

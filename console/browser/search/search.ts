@@ -82,22 +82,23 @@ async function lookUp(session: Session, text: string): Promise<Found> {
   ]);
   const spellings = spellingsOf(text);
   const beginning = found.filter(({ reference }) => !spellings.includes(reference!));
-  const isNamed = namedBy(named.get(text)!).length > 0;
   const isPart = [...text.trim()].length >= MIN_PART && isReference(text.trim());
   return {
     ...{ text, ...named.get(text)!, beginning },
-    containing: isNamed || !isPart ? undefined : NOT_BEGUN,
+    // The end of a reference can be an id, too.
+    containing: named.get(text)!.exact.length > 0 || !isPart ? undefined : NOT_BEGUN,
   };
 }
 
 /** Returns the search for parts with the results of its next page. @throws errors of the client library; a TimeoutError after PARTS_LIMIT_MS */
 async function withNextPage(session: Session, found: Found, before: Containing) {
+  const known = [...namedBy(found), ...found.beginning];
   const query = {
-    ...{ referenceContains: found.text.trim(), limit: MAX_HITS + found.beginning.length + 1 },
+    ...{ referenceContains: found.text.trim(), limit: MAX_HITS + known.length + 1 },
     ...(before.older !== undefined && { cursor: before.older }),
   };
   const page = await session.client.listOrders(query, { signal: limited(session, PARTS_LIMIT_MS) });
-  const others = page.orders.filter(({ id }) => found.beginning.every((each) => each.id !== id));
+  const others = page.orders.filter(({ id }) => known.every((each) => each.id !== id));
   const orders = [...before.orders, ...others];
   const isEnough = orders.length > MAX_HITS;
   const examined = before.examined! + EXAMINED_PER_PAGE;
@@ -167,7 +168,8 @@ export class Search {
       if (this.#isCurrent(session, text)) {
         // Without the parts, which take longer.
         screen.change((state) => Object.assign(state, { found, searchProblem }));
-        await this.#examine(session, found);
+        const examining = this.#examine(session, found);
+        if (namedBy(found).length === 0) await examining;
       }
     } catch (error) {
       searchProblem = screen.problemOf(session, error);
