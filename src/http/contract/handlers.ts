@@ -25,8 +25,7 @@ export interface OperationInput<Parameters, Body> {
 
 /**
  * Returns a handler whose input is validated against the contract of its operation. Invalid requests get 415; the error of a
- * parameter that has its own code; or 400 with an Error record that lists the problems of parameters and body, up to
- * MAX_PROBLEMS.
+ * parameter that has its own code; or 400 with an Error record that lists the problems of parameters and body, up to MAX_PROBLEMS.
  */
 export function validated<Parameters, Body = undefined>(
   validation: ContractValidation,

@@ -6,8 +6,7 @@ const ENTITY_TAG = /(?:W\/)?("[\x21\x23-\x7e\x80-\xff]*")/y;
 const SEPARATOR = /[\t ]*(?:,[\t ]*)*/y;
 
 /**
- * Returns whether If-None-Match matches `etag` by weak comparison: RFC 9110, section 13.1.2. A malformed field
- * matches nothing.
+ * Returns whether If-None-Match matches `etag` by weak comparison: RFC 9110, section 13.1.2. A malformed field matches nothing.
  * @param etag strong, with its quotes
  */
 export function matchesEtag(ifNoneMatch: string | undefined, etag: string): boolean {

@@ -25,8 +25,7 @@ export function acceptsGzip(request: IncomingMessage): boolean {
 }
 
 /**
- * Resolves to the compressed body; undefined if it is too small, too many are compressed at the moment, or it takes too
- * long.
+ * Resolves to the compressed body; undefined if it is too small, too many are compressed at the moment, or it takes too long.
  * @param ms time limit, capped at MAX_COMPRESSION_MS
  */
 export async function gzipped(body: Buffer, ms: number): Promise<Buffer | undefined> {

@@ -22,6 +22,8 @@ const CODINGS = {
   identity: async (text: Buffer) => text,
 } as const;
 type Coding = keyof typeof CODINGS;
+/** What was coded, by ETag: the services of a process share it, as those of a test file do. */
+const CODED = new Map<string, Promise<Buffer>>();
 const CODING_NAMES = Object.keys(CODINGS) as Coding[];
 
 /** Caches must revalidate: another release can have another file at the path. */
@@ -80,11 +82,10 @@ async function variantOf({ make }: FixedFile, asked: Coding): Promise<Variant> {
   const coding = isSmall ? 'identity' : asked;
   const name = createHash('sha256').update(text).digest('base64url');
   const isCoded = coding !== 'identity';
-  return {
-    bytes: await CODINGS[coding](text),
-    headers: isCoded ? ['content-encoding', coding] : [],
-    etag: isCoded ? `"${name}-${coding}"` : `"${name}"`,
-  };
+  const etag = isCoded ? `"${name}-${coding}"` : `"${name}"`;
+  const bytes = CODED.get(etag) ?? CODINGS[coding](text);
+  CODED.set(etag, bytes);
+  return { bytes: await bytes, headers: isCoded ? ['content-encoding', coding] : [], etag };
 }
 
 /** Returns the best coding that the client accepts, whatever the weights. */
