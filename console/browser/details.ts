@@ -172,7 +172,7 @@ function facts({ view }: State, order: OrderRecord, { others }: Detail, actions:
     <dt>${status === 'shipped' ? 'Shipped' : 'Ships'}</dt><dd>${exact(shipDate, actions)} ${shipHint(order)}</dd>
     <dt>Placed</dt><dd>${exact(placedAt, actions)} <span class="hint">${ago(placedAt)}</span></dd>
     <dt>Complete</dt><dd>${complete === undefined ? 'not said' : complete ? 'Yes' : 'No'}</dd>
-    ${reference === undefined ? nothing : html`<dt>Reference</dt><dd><bdi>${reference}</bdi></dd>`}
+    ${reference === undefined ? nothing : html`<dt>Reference</dt><dd><button type="button" class="exact" title="Copy" @click=${actions.copy(reference, 'Reference')}><bdi>${reference}</bdi></button></dd>`}
     ${reason === undefined ? nothing : html`<dt>Reason</dt><dd><bdi title=${reason}>${REASONS[reason] ?? reason}</bdi></dd>`}
     ${trackingNumber === undefined ? nothing : html`<dt>Tracking number</dt><dd><button type="button" class="exact" title="Copy" @click=${actions.copy(trackingNumber, 'Tracking number')}><bdi>${trackingNumber}</bdi></button></dd>`}
     <dt>Revision</dt><dd>${count(revision)}</dd>

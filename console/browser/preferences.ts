@@ -11,7 +11,7 @@ export interface NamedView {
 
 /** Views that every browser has. */
 export const STANDARD_VIEWS: readonly NamedView[] = [
-  { name: 'Overdue', search: '?status=pending&ships=overdue' },
+  { name: 'Overdue', search: '?status=pending&ships=overdue&sort=shipDate' },
   { name: 'Today’s shipments', search: '?status=pending&ships=today' },
 ];
 
