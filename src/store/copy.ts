@@ -14,8 +14,7 @@ import { type Row, rowText } from './tables/session.ts';
 
 interface CopyOptions {
   /**
-   * Whether the store continues in the copy, and the source is closed to writes. Otherwise the copy is a snapshot of the source, which may be in
-   * use.
+   * Whether the store continues in the copy, and the source is closed to writes. Otherwise the copy is a snapshot of the source, which may be in use.
    */
   readonly isMove: boolean;
   /** Recorded in the copy and, if it is a move, in the source. */
@@ -108,8 +107,7 @@ function leapt({ freeIds }: MovedIds): MovedIds {
 }
 
 /**
- * Refuses a store that was moved to another database than `to`. If it was moved to `to`, the copy may have failed
- * afterwards, and is repeated.
+ * Refuses a store that was moved to another database than `to`. If it was moved to `to`, the copy may have failed afterwards, and is repeated.
  */
 function refuseMoved({ movedTo }: StoreStatus, to: Database): void {
   if (movedTo === undefined || movedTo === to.label) return;

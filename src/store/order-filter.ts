@@ -93,8 +93,7 @@ export function isInRange({ field, sign }: Omit<Comparison, 'value'>, sort: Sort
 }
 
 /**
- * Divides a filter into comparisons that select a range of the index and comparisons on its rows. Without the latter, every row that is read
- * matches.
+ * Divides a filter into comparisons that select a range of the index and comparisons on its rows. Without the latter, every row that is read matches.
  */
 export function dividedFilter(
   filter: OrderFilter,

@@ -214,6 +214,19 @@ test('doctor finds what a role of PostgreSQL may not do', async (t) => {
   assert.match((await found('rights'))[0]!, /read and write webhook_lease$/);
   await query(url, `GRANT SELECT, INSERT, UPDATE, DELETE ON webhook_lease TO ${role}`);
   assert.deepEqual(await found('rights'), ['ok: the role has the permissions that it needs']);
+  // Without these, an old primary is not recognised, and ids are given again after a failover.
+  for (const name of ['pg_control_system()', 'pg_current_wal_lsn()', 'pg_walfile_name(pg_lsn)']) {
+    await query(url, `REVOKE EXECUTE ON FUNCTION ${name} FROM PUBLIC`);
+    assert.match((await found('rights'))[0]!, /^problem: the role may not call pg_current_wal_lsn/);
+    const warnings: string[] = [];
+    const onWarning = ({ message }: { readonly message: string }) => warnings.push(message);
+    const opening = { create: false, purpose: 'write', onWarning } as const;
+    const store = await databaseAt(own.href).open(opening);
+    await store.status();
+    await store.close();
+    assert.match(warnings[0]!, /ids are given again; GRANT EXECUTE ON FUNCTION/);
+    await query(url, `GRANT EXECUTE ON FUNCTION ${name} TO PUBLIC`);
+  }
   await query(url, `ALTER ROLE ${role} SET default_transaction_read_only = on`);
   assert.deepEqual(await found('rights'), ['problem: the database is read-only']);
 });

@@ -418,6 +418,7 @@ test('the file of a backup has a name that can be seen', async (t) => {
   await run(['keys', 'create', '--name', 'x', '--database', database]);
   for (const [name, problem] of [
     ['', /must have a name/],
+    ['-', /not written to standard output; name a file/],
     [`${join(folder, 'b.db')}\r`, /U\+000D/],
   ] as const) {
     const { code, stderr } = await run(['backup', name, '--database', database]);

@@ -19,6 +19,7 @@ export function backupCommand(): Command {
 
 async function backup(file: string, flags: DatabaseFlags): Promise<void> {
   if (file === '') throw new UsageError('the file must have a name');
+  if (file === '-') throw new UsageError('a backup is not written to standard output; name a file');
   const invisible = invisibleIn(file);
   if (invisible !== undefined) {
     throw new UsageError(`the name of the file must not contain ${invisible}`);

@@ -17,8 +17,7 @@ export type FileRow =
   | { readonly at: string; readonly problem: string };
 
 /**
- * The permitted fields of a row. CSV contains only text, so the kind of a column determines how its text is
- * converted.
+ * The permitted fields of a row. CSV contains only text, so the kind of a column determines how its text is converted.
  */
 export type Columns = Readonly<Record<string, 'integer' | 'text' | 'boolean'>>;
 

@@ -10,8 +10,7 @@ import { expectWritten, type Value } from '../tables/session.ts';
 import { jsonArray, type Session } from './database/session.ts';
 
 /**
- * Writes the changes of a batch, inside a transaction. Without changes nothing is written, so the list's ETag stays
- * the same and no sync is needed.
+ * Writes the changes of a batch, inside a transaction. Without changes nothing is written, so the list's ETag stays the same and no sync is needed.
  * @returns the revision of the changes, 0 without changes
  */
 export async function writeBatch(session: Session, batch: Batch): Promise<bigint> {
@@ -63,8 +62,7 @@ interface Written {
 }
 
 /**
- * Inserts events that differ only in their orders with one statement; shipments have values of their own. The last event gets
- * the head.
+ * Inserts events that differ only in their orders with one statement; shipments have values of their own. The last event gets the head.
  */
 function insertEvents(session: Session, { now }: Batch, { events, revision, head }: Written): void {
   const last = events.at(-1)!;

@@ -72,11 +72,15 @@ async function liveOf(name: string, { manager, place, agent, acts }: Managing): 
       ...{ method: 'POST', path: `/v2/keys${path}`, secret: manager.secret },
       ...{ body: JSON.stringify(body), headers: { 'idempotency-key': randomUUID() } },
     };
+    const areClocksRight = () => performance.now() > place.oneDelivererFrom;
+    const wereRight = areClocksRight();
     const first = await answered(call);
     if (first.status === 429 && acts >= ACTS_PER_HOUR) throw new Over();
     expect(first.status < 300, 'the act is carried out', first);
     const again = await answered(call);
-    expect(again.body === first.body, `a repetition is answered ${first.body}`, again);
+    // By a clock that is a day ahead, the hour is over in which a repetition has the secret.
+    if (wereRight && areClocksRight())
+      expect(again.body === first.body, `a repetition is answered ${first.body}`, again);
     return parse(first.body);
   };
   const expectAtEveryNode = async (secret: string, status: number, what: string) => {

@@ -180,8 +180,7 @@ function checkOrder(
 }
 
 /**
- * Records ids and their positions, in a temporary SQLite database that spills to disk as it grows: a file can have
- * any number of rows.
+ * Records ids and their positions, in a temporary SQLite database that spills to disk as it grows: a file can have any number of rows.
  */
 export class SeenIds {
   readonly #db: DatabaseSync;

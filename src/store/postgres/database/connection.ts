@@ -25,8 +25,7 @@ interface ConnectionListeners extends Pick<OpenOptions, 'onConnection' | 'onWarn
 }
 
 /**
- * A connection to the primary, established on first use and again after it is lost. Concurrent callers share one
- * attempt.
+ * A connection to the primary, established on first use and again after it is lost. Concurrent callers share one attempt.
  */
 export class Connection {
   readonly #address: () => Pick<Address, 'hosts'>;
@@ -178,8 +177,7 @@ function inOne(errors: readonly Error[]): Error {
 
 /**
  * Opens a session for one task and prepares it.
- * @throws StoreUnavailable while the database cannot be reached, StoreNotUsable if waiting does not help; both with
- *   messages for the operator
+ * @throws StoreUnavailable while the database cannot be reached, StoreNotUsable if waiting does not help; both with messages for the operator
  */
 export async function newSession(
   url: string,

@@ -71,8 +71,7 @@ export class Origin {
   }
 
   /**
-   * Called with every new session before it is used. Rejects a server superseded by a promoted one, and a store of
-   * another environment.
+   * Called with every new session before it is used. Rejects a server superseded by a promoted one, and a store of another environment.
    * @throws StoreUnavailable
    */
   async confirm(session: Session): Promise<void> {

@@ -67,12 +67,12 @@ export function serverName({
 }
 
 /**
- * One physical connection. Statements are pipelined: they can be sent before earlier ones are answered, and are
- * answered in order.
+ * One physical connection. Statements are pipelined: they can be sent before earlier ones are answered, and are answered in order.
  */
 export class Session implements TableSession {
   readonly engine = 'postgresql';
   readonly #client: Client;
+  readonly #onWarning: SessionOptions['onWarning'];
   #isLost = false;
   #isUnconfirmed = false;
   /** The server; undefined until the session is set up. */
@@ -86,6 +86,7 @@ export class Session implements TableSession {
 
   private constructor(client: Client, onWarning: SessionOptions['onWarning']) {
     this.#client = client;
+    this.#onWarning = onWarning;
     client.on('error', () => this.destroy());
     client.on('end', () => this.destroy());
     // The severity is in the language of the server.
@@ -163,6 +164,9 @@ export class Session implements TableSession {
       timeline: timeline == null ? undefined : Number(timeline),
       system: system as string | undefined,
     };
+    const problem = identityProblem(this.server);
+    if (problem !== undefined && isStandby !== 1n)
+      this.#onWarning({ source: 'permissions', message: problem });
     if (Number(version) < OLDEST_SERVER) {
       throw new StoreNotUsable(
         `it is PostgreSQL ${version}; ${OLDEST_SERVER} (14) or newer is needed`,
@@ -299,6 +303,15 @@ const TIMELINE = `SELECT CASE WHEN NOT pg_is_in_recovery()
     THEN ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::bigint END`;
 
 const SYSTEM = 'SELECT system_identifier::text FROM pg_control_system()';
+
+/** Returns what follows if the role of a session may not find out which server, of which timeline, it uses. */
+export function identityProblem({ timeline, system }: PostgresServer): string | undefined {
+  if (timeline !== undefined && system !== undefined) return undefined;
+  return (
+    'the role may not call pg_current_wal_lsn, pg_walfile_name and pg_control_system, so an old primary is not recognised, and after a failover that lost changes ids are given again; ' +
+    'GRANT EXECUTE ON FUNCTION pg_current_wal_lsn(), pg_walfile_name(pg_lsn), pg_control_system() to it'
+  );
+}
 
 /** Whether a warning of this function of PostgreSQL means that no standby has confirmed a commit. One without a function may mean it. */
 function isAboutStandby(routine: string | undefined): boolean {

@@ -7,7 +7,7 @@ import { collationProblem } from '../database/catalog.ts';
 import { newSession } from '../database/connection.ts';
 import { hazardsOf, TABLES_HERE } from '../database/hazards.ts';
 import { hasSchema, missingMigrations } from '../database/schema.ts';
-import { type Session, serverName } from '../database/session.ts';
+import { identityProblem, type Session, serverName } from '../database/session.ts';
 import { COMMAND } from '../database/session-settings.ts';
 import { hostsOf } from './hosts.ts';
 
@@ -169,6 +169,9 @@ async function rightsOf(session: Session): Promise<Finding[]> {
   const [[lacking, role] = []] = await session.query(
     hasTables === 1n ? NOT_WRITABLE : NOT_CREATABLE,
   );
+  const unidentified = identityProblem(session.server!);
+  if (lacking == null && unidentified !== undefined)
+    return [problem('rights', unidentified, 'see "Failover" in docs/postgresql.md')];
   if (lacking == null) return [ok('rights', 'the role has the permissions that it needs')];
   const found = `the role ${role} lacks permission to ${hasTables === 1n ? 'read and write' : 'create tables in'} ${lacking}`;
   return [problem('rights', found, 'see "Roles" in docs/postgresql.md')];

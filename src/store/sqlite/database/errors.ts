@@ -51,8 +51,7 @@ export function withOpenErrors<T>(path: string, open: () => T): T {
 }
 
 /**
- * Maps SQLite's errors, StoreUnavailable and StoreNotUsable to StoreNotUsable with a message that names the database;
- * returns other errors unchanged.
+ * Maps SQLite's errors, StoreUnavailable and StoreNotUsable to StoreNotUsable with a message that names the database; returns other errors unchanged.
  */
 export function openError(path: string, error: unknown): unknown {
   const reason =

@@ -62,8 +62,7 @@ export class OpenFiles {
   }
 
   /**
-   * Called once a second: compares the files and, if readers have prevented the log from being written into the database file,
-   * retries that.
+   * Called once a second: compares the files and, if readers have prevented the log from being written into the database file, retries that.
    * @returns the loss, if it was just detected or its message has changed
    */
   check(): StoreUnavailable | undefined {

@@ -124,8 +124,7 @@ interface WholeFile {
 }
 
 /**
- * Writes a file atomically by way of a temporary file beside `target`, synced before it is put in place. Removes the
- * temporary file on failure.
+ * Writes a file atomically by way of a temporary file beside `target`, synced before it is put in place. Removes the temporary file on failure.
  * @throws StoreNotUsable
  */
 export async function writeWhole(target: string, { write, putInPlace }: WholeFile): Promise<void> {
@@ -185,8 +184,7 @@ function fullDisk(target: string): string {
 }
 
 /**
- * Copies the database at `path`, of this release or an earlier one, to `target`: one snapshot, even during writes,
- * with no separate write-ahead log.
+ * Copies the database at `path`, of this release or an earlier one, to `target`: one snapshot, even during writes, with no separate write-ahead log.
  * @throws StoreNotUsable if there is no store
  */
 export function copySqlite(path: string, target: string): void {

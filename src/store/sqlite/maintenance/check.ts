@@ -109,8 +109,7 @@ const UNLINKED = `SELECT count(*) FROM order_events AS event
       AND placed.order_id = event.order_id AND placed.type = 'placed'))`;
 
 /**
- * Returns the row of the table store with the columns of its schema. If the row is corrupt, returns zeros for the
- * counters and no other columns.
+ * Returns the row of the table store with the columns of its schema. If the row is corrupt, returns zeros for the counters and no other columns.
  */
 function rowOf(db: DatabaseSync): Record<string, unknown> {
   const row = unlessCorrupt(

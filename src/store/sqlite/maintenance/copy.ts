@@ -54,8 +54,7 @@ export async function openSqliteSource(path: string): Promise<Source> {
 }
 
 /**
- * Opens an empty database, or one with an interrupted copy, for copying into it. An exclusive lock keeps other
- * processes out until it is closed.
+ * Opens an empty database, or one with an interrupted copy, for copying into it. An exclusive lock keeps other processes out until it is closed.
  * @throws StoreNotUsable if the database holds a store
  */
 export async function openSqliteTarget(path: string): Promise<Target> {

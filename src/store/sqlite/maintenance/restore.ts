@@ -178,8 +178,7 @@ function refuseOtherStore(db: DatabaseSync, source: Findings, mayBeAnother: bool
 }
 
 /**
- * Runs `use` while no other connection can use the database, and its log is checkpointed. If the log is corrupt, `use` gets
- * no connection.
+ * Runs `use` while no other connection can use the database, and its log is checkpointed. If the log is corrupt, `use` gets no connection.
  * @throws StoreNotUsable if there are other connections
  */
 async function withExclusiveLock(
