@@ -29,7 +29,7 @@ const ON_DEMAND = [
   'test/browser/screenshots.ts',
 ];
 const FILES_AT_ONCE = 6;
-/** Slow tests start several processes each. */
+/** Slow tests start several processes each, and those of pages a browser. */
 const SLOW_FILES_AT_ONCE = 3;
 const LIMIT_MS = 300_000;
 
@@ -43,9 +43,14 @@ const words = args.filter((arg) => !arg.startsWith('--'));
 const isChosen = (path: string) => words.some((word) => path.includes(word));
 
 if (words.length > 0) run([...tests, ...slow, ...ON_DEMAND].filter(isChosen));
-else if (flags.includes('--others')) for (const folder of OTHERS) run(tests.filter(isIn(folder)));
+else if (flags.includes('--others')) for (const folder of OTHERS) runFolder(folder);
 else if (flags.includes('--slow')) run(slow, SLOW_FILES_AT_ONCE);
 else run(tests.filter((path) => !OTHERS.some((folder) => isIn(folder)(path))));
+
+function runFolder(folder: string): void {
+  const atOnce = folder === 'browser' ? SLOW_FILES_AT_ONCE : FILES_AT_ONCE;
+  run(tests.filter(isIn(folder)), atOnce);
+}
 
 /** Runs test files; ends the process if one fails. */
 function run(files: readonly string[], atOnce = FILES_AT_ONCE): void {
