@@ -31,11 +31,11 @@ export function hasSchema(session: Session): Promise<boolean> {
   return hasTable(session, 'store_orders_migrations');
 }
 
-/** @throws StoreNotUsable if the schema in which a new store would be made has tables with the names of its own */
+/** @throws StoreNotUsable if the schema in which a new store would be made has tables with its names, unless another process has made the store by now */
 export async function expectNoOtherTables(session: Session): Promise<void> {
   const own = expectedSchema('postgresql').flatMap((line) => /^table (\w+)$/.exec(line)?.[1] ?? []);
   const [[schema, tables] = []] = await session.query(NAMED_ALIKE, [textArray(own)]);
-  if (tables == null) return;
+  if (tables == null || (await hasSchema(session))) return;
   throw new StoreNotUsable(
     `the schema ${schema} has tables of another program (${tables}): use another database, or a schema of its own (options=-c%20search_path%3D… in the URL)`,
   );
