@@ -190,12 +190,13 @@ export class App {
       },
       search: (event) => this.#search.type((event.currentTarget as HTMLInputElement).value),
       searchKey: (event) => {
-        const { key, currentTarget } = event as KeyboardEvent;
+        const { key, currentTarget, target, ctrlKey, metaKey } = event as KeyboardEvent;
         const by = { ArrowDown: 1, ArrowUp: -1 }[key];
+        const isText = /^\S$/.test(key) && !ctrlKey && !metaKey;
+        if (by === undefined && (!isText || target instanceof HTMLInputElement)) return;
         const items = [...(currentTarget as Element).querySelectorAll<HTMLElement>('input, .item')];
         if (by === undefined) {
           // What is typed goes on with the text, and is no shortcut.
-          if (!/^\S$/.test(key) || event.target === items[0]) return;
           event.stopPropagation();
           items[0]?.focus();
           return;

@@ -45,9 +45,7 @@ export const DRAIN_CHECK_INTERVAL_MS = 50;
 export const MAX_STREAMS = 2_000;
 /** Maximum open streams of one API key; 429 beyond it. */
 export const MAX_STREAMS_PER_KEY = 100;
-/**
- * Maximum bytes that wait for the client of a stream; beyond it, the stream reads from the store again only after they have been sent.
- */
+/** Maximum bytes that wait for the client of a stream; beyond it, the stream reads from the store again only after they have been sent. */
 export const MAX_STREAM_BACKLOG_BYTES = 256 * 1024;
 /**
  * Maximum bytes that wait for the clients of all streams; beyond it, the streams with the most waiting bytes are closed, and their clients resume.

@@ -104,7 +104,7 @@ export class ActivityCount {
     return [...this.#byKey.keys()].filter((by) => by !== undefined);
   }
 
-  /** The page of these counts. @param names of keys, by id @param last where it ends; undefined if all are counted @param now see ActivityPage */
+  /** The page of these counts. @param last where it ends; undefined if all are counted @param now see ActivityPage */
   page(
     names: ReadonlyMap<string, string>,
     start: ActivityCursor,
@@ -115,6 +115,7 @@ export class ActivityCount {
     return { ...this.result(names), next: last && { ...start, ...last }, upTo, now };
   }
 
+  /** @param names of keys, by id */
   result(names: ReadonlyMap<string, string>): Pick<ActivityPage, 'periods' | 'byKey'> {
     const byKey = [...this.#byKey].map(([by, counts]) => ({
       by,

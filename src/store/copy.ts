@@ -106,9 +106,7 @@ function leapt({ freeIds }: MovedIds): MovedIds {
   return { freeIds, reservedId: leapAbove(freeIds) };
 }
 
-/**
- * Refuses a store that was moved to another database than `to`. If it was moved to `to`, the copy may have failed afterwards, and is repeated.
- */
+/** Refuses a store that was moved to another database than `to`. If it was moved to `to`, the copy may have failed afterwards, and is repeated. */
 function refuseMoved({ movedTo }: StoreStatus, to: Database): void {
   if (movedTo === undefined || movedTo === to.label) return;
   throw new StoreNotUsable(

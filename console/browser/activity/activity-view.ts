@@ -45,7 +45,7 @@ function cards(found: Activity, { activity, view }: State, actions: Actions) {
       </div>
     </section>
     <section class="card days" aria-labelledby="days"><div class="card-head"><h2 id="days">Days</h2><span class="small">Newest first; today so far</span></div>
-      <div class="scroll" tabindex="0" role="group" aria-label="Table of days">${dayTable(found, today(), (_, text) => text)}</div></section>
+      <div class="scroll" tabindex="0" role="group" aria-label="Table of days">${dayTable(found, today(), (_, name) => name)}</div></section>
     <section class="card" aria-labelledby="by-key"><div class="card-head"><h2 id="by-key">By key</h2><span class="small">Who did what in ${periods.length} days; choose one to see it day by day</span></div>${keyTable(byKey, view, actions)}</section>
   </div>`;
 }
@@ -79,10 +79,11 @@ function chart(
   marked: number | undefined,
   actions: Actions,
 ) {
-  const label = (total: string, most: string) =>
+  const total = count(sumOf(periods, type));
+  const label = (most: string) =>
     `${total} ${type} in ${periods.length} days, at most ${most} in a day`;
   return html`<figure class="chart ${type}">
-    <figcaption><span><i></i>${eventWords(type)[1]}</span><strong class="total">${count(sumOf(periods, type))}</strong></figcaption>
+    <figcaption><span><i></i>${eventWords(type)[1]}</span><strong class="total">${total}</strong></figcaption>
     ${barChart(
       periods.map((period) => period[type]),
       label,

@@ -81,15 +81,10 @@ export function followKey(screen: Screen, changes: readonly Change[]): void {
   if (ofKey.state === 'reading') ofKey.waiting.push(...added);
   if (added.length === 0) return;
   const { from, before } = boundsOf(view);
-  const isWhole = ofKey.state === 'whole';
-  const next = {
-    ...ofKey,
-    days: ofKey.days && withChanges(ofKey.days, added),
-    changes: isWhole
-      ? withLater(ofKey.changes, added.filter(isWithin(from, before)))
-      : ofKey.changes,
-  };
-  screen.change((state) => (state.ofKey = next));
+  const ofDay = ofKey.state === 'whole' ? added.filter(isWithin(from, before)) : [];
+  const all = withLater(ofKey.changes, ofDay);
+  const days = ofKey.days && withChanges(ofKey.days, added);
+  screen.change((state) => (state.ofKey = { ...ofKey, days, changes: all }));
 }
 
 /** Whether a change was made in a period. */

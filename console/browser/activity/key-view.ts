@@ -50,7 +50,7 @@ export function keyPage(state: State, found: ChangesOfKey, actions: Actions) {
     ${problem === undefined ? nothing : html`<p class="notice" role="alert">${icon('warning')}<span>Not all changes were read. ${problem}</span><button type="button" @click=${actions.readChangesOfKey}>Try again</button></p>`}
     <div class="cards">
       ${shown.length === 0 ? html`<div class="empty">${found.state === 'reading' ? nothing : html`${icon('clock')}<h2>Nothing on this day</h2>`}</div>` : table(view, shown, actions)}
-      <div class="of-days">${shown.length === 0 ? nothing : hours(shown)} ${found.days === undefined ? nothing : html`<section class="card" aria-labelledby="days"><div class="card-head"><h2 id="days">Days</h2><span class="small">Choose one to see its changes</span></div>${dayTable(found.days, from, (day, text) => link(onDay(day), text))}</section>`}</div>
+      <div class="of-days">${shown.length === 0 ? nothing : hours(shown)} ${found.days === undefined ? nothing : html`<section class="card" aria-labelledby="days"><div class="card-head"><h2 id="days">Days</h2><span class="small">Choose one to see its changes</span></div>${dayTable(found.days, from, (day, name) => link(onDay(day), name))}</section>`}</div>
     </div>`;
 }
 
@@ -58,7 +58,7 @@ export function keyPage(state: State, found: ChangesOfKey, actions: Actions) {
 function hours(changes: readonly Change[]) {
   const counts = Array<bigint>(HOURS).fill(0n);
   for (const { at } of changes) counts[new Date(at).getHours()]! += 1n;
-  const label = (total: string, most: string) => `${total} changes, at most ${most} in an hour`;
+  const label = (most: string) => `${count(changes.length)} changes, at most ${most} in an hour`;
   return html`<section class="card hours" aria-labelledby="by-hour"><div class="card-head"><h2 id="by-hour">That day</h2><span class="small">Changes by hour</span></div>
     <div class="charts"><figure class="chart">${barChart(counts, label)}</figure>
     <div class="axis" aria-hidden="true"><span></span><div>${[0, 6, 12, 18].map((hour) => html`<span>${clockTime(new Date(2000, 0, 1, hour))}</span>`)}</div></div></div></section>`;

@@ -161,9 +161,7 @@ function csvProblem({ code, message }: CsvError): string {
   return message;
 }
 
-/**
- * Converts text to the column's kind. Text that does not fit is returned unchanged, to be refused when the field is validated.
- */
+/** Converts text to the column's kind. Text that does not fit is returned unchanged, to be refused when the field is validated. */
 function valueFrom(text: string, kind: Columns[string]): FieldValue {
   if (kind === 'integer' && INTEGER.test(text)) return BigInt(text);
   if (kind === 'boolean' && /^(?:true|false)$/i.test(text)) return text.toLowerCase() === 'true';

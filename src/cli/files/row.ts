@@ -16,9 +16,7 @@ export type FileRow =
   | { readonly at: string; readonly fields: Fields }
   | { readonly at: string; readonly problem: string };
 
-/**
- * The permitted fields of a row. CSV contains only text, so the kind of a column determines how its text is converted.
- */
+/** The permitted fields of a row. CSV contains only text, so the kind of a column determines how its text is converted. */
 export type Columns = Readonly<Record<string, 'integer' | 'text' | 'boolean'>>;
 
 /** Reads the JSON text of one object as a row; integers keep every digit. */

@@ -36,9 +36,7 @@ export function isDiscarding(socket: Socket): boolean {
   return discarding.has(socket);
 }
 
-/**
- * Calls `then` when a response has been sent or its connection is closed. If "close" was emitted before, `then` is called at once.
- */
+/** Calls `then` when a response has been sent or its connection is closed. If "close" was emitted before, `then` is called at once. */
 export function whenClosed(response: ServerResponse, then: () => void): void {
   // Node destroys a response once it has been sent, after ending the connection if it was the last response. "finish" is too early: it is not
   // yet known whether the connection stays open.

@@ -23,7 +23,7 @@ const CODINGS = {
 } as const;
 type Coding = keyof typeof CODINGS;
 /** What was coded, by ETag: the services of a process share it, as those of a test file do. */
-const CODED = new Map<string, Promise<Buffer>>();
+const CODED = new Map<string, Buffer>();
 const CODING_NAMES = Object.keys(CODINGS) as Coding[];
 
 /** Caches must revalidate: another release can have another file at the path. */
@@ -83,9 +83,9 @@ async function variantOf({ make }: FixedFile, asked: Coding): Promise<Variant> {
   const name = createHash('sha256').update(text).digest('base64url');
   const isCoded = coding !== 'identity';
   const etag = isCoded ? `"${name}-${coding}"` : `"${name}"`;
-  const bytes = CODED.get(etag) ?? CODINGS[coding](text);
+  const bytes = CODED.get(etag) ?? (await CODINGS[coding](text));
   CODED.set(etag, bytes);
-  return { bytes: await bytes, headers: isCoded ? ['content-encoding', coding] : [], etag };
+  return { bytes, headers: isCoded ? ['content-encoding', coding] : [], etag };
 }
 
 /** Returns the best coding that the client accepts, whatever the weights. */

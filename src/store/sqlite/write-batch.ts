@@ -61,9 +61,7 @@ interface Written {
   readonly head: Head;
 }
 
-/**
- * Inserts events that differ only in their orders with one statement; shipments have values of their own. The last event gets the head.
- */
+/** Inserts events that differ only in their orders with one statement; shipments have values of their own. The last event gets the head. */
 function insertEvents(session: Session, { now }: Batch, { events, revision, head }: Written): void {
   const last = events.at(-1)!;
   let written = 0;

@@ -80,9 +80,7 @@ export function detailProblem(columns: Readonly<Record<string, unknown>>): strin
   return undefined;
 }
 
-/**
- * Reads the columns type, ship_date_before, complete_before of the event after the one that placed an order; undefined if there is none.
- */
+/** Reads the columns type, ship_date_before, complete_before of the event after the one that placed an order; undefined if there is none. */
 export function laterFromRow([type, shipDateBefore, completeBefore]: Row): LaterEvent | undefined {
   if (type === null) return undefined;
   return {

@@ -179,9 +179,7 @@ function checkOrder(
     : `order ${id} exists in the store with a different ${fields.join(', ')}`;
 }
 
-/**
- * Records ids and their positions, in a temporary SQLite database that spills to disk as it grows: a file can have any number of rows.
- */
+/** Records ids and their positions, in a temporary SQLite database that spills to disk as it grows: a file can have any number of rows. */
 export class SeenIds {
   readonly #db: DatabaseSync;
   readonly #insert: StatementSync;

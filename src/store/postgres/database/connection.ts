@@ -24,9 +24,7 @@ interface ConnectionListeners extends Pick<OpenOptions, 'onConnection' | 'onWarn
   readonly welcome?: (session: Session, openAnother: () => Promise<Session>) => Promise<void>;
 }
 
-/**
- * A connection to the primary, established on first use and again after it is lost. Concurrent callers share one attempt.
- */
+/** A connection to the primary, established on first use and again after it is lost. Concurrent callers share one attempt. */
 export class Connection {
   readonly #address: () => Pick<Address, 'hosts'>;
   readonly #limits: TimeLimits;

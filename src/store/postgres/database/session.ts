@@ -66,9 +66,7 @@ export function serverName({
   return timeline === undefined ? address : `${address}, timeline ${timeline}`;
 }
 
-/**
- * One physical connection. Statements are pipelined: they can be sent before earlier ones are answered, and are answered in order.
- */
+/** One physical connection. Statements are pipelined: they can be sent before earlier ones are answered, and are answered in order. */
 export class Session implements TableSession {
   readonly engine = 'postgresql';
   readonly #client: Client;

@@ -169,12 +169,14 @@ async function rightsOf(session: Session): Promise<Finding[]> {
   const [[lacking, role] = []] = await session.query(
     hasTables === 1n ? NOT_WRITABLE : NOT_CREATABLE,
   );
+  if (lacking != null) {
+    const found = `the role ${role} lacks permission to ${hasTables === 1n ? 'read and write' : 'create tables in'} ${lacking}`;
+    return [problem('rights', found, 'see "Roles" in docs/postgresql.md')];
+  }
   const unidentified = identityProblem(session.server!);
-  if (lacking == null && unidentified !== undefined)
-    return [problem('rights', unidentified, 'see "Failover" in docs/postgresql.md')];
-  if (lacking == null) return [ok('rights', 'the role has the permissions that it needs')];
-  const found = `the role ${role} lacks permission to ${hasTables === 1n ? 'read and write' : 'create tables in'} ${lacking}`;
-  return [problem('rights', found, 'see "Roles" in docs/postgresql.md')];
+  if (unidentified === undefined)
+    return [ok('rights', 'the role has the permissions that it needs')];
+  return [problem('rights', unidentified, 'see "Failover" in docs/postgresql.md')];
 }
 
 async function collationOf(session: Session): Promise<Finding[]> {

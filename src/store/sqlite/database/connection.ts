@@ -301,9 +301,7 @@ export function mayUse(path: string, mode: number): boolean {
 /** Pause between two attempts to take the write lock: short enough to fit between another process's transactions. */
 const RETRY_MS = 0.5;
 
-/**
- * Runs `use`, and retries for up to `limitMs` while another process holds a lock. Blocks the thread: only for the writer's.
- */
+/** Runs `use`, and retries for up to `limitMs` while another process holds a lock. Blocks the thread: only for the writer's. */
 export function retryWhileBusy<T>(limitMs: number, use: () => T): T {
   const until = performance.now() + limitMs;
   const sleeper = new Int32Array(new SharedArrayBuffer(4));

@@ -108,9 +108,7 @@ const UNLINKED = `SELECT count(*) FROM order_events AS event
     WHERE placed.revision = iif(event.previous = 0, event.revision, event.previous)
       AND placed.order_id = event.order_id AND placed.type = 'placed'))`;
 
-/**
- * Returns the row of the table store with the columns of its schema. If the row is corrupt, returns zeros for the counters and no other columns.
- */
+/** Returns the row of the table store with the columns of its schema. If the row is corrupt, returns zeros for the counters and no other columns. */
 function rowOf(db: DatabaseSync): Record<string, unknown> {
   const row = unlessCorrupt(
     () => db.prepare('SELECT * FROM store').get(),
