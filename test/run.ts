@@ -26,7 +26,7 @@ const ON_DEMAND = [
   'test/proxies/rolling-restart.ts',
   'test/container/container.ts',
   'test/alerts.ts',
-  'test/browser/screenshots.ts',
+  'test/screenshots.ts',
 ];
 const FILES_AT_ONCE = 6;
 /** Slow tests start several processes each, and those of pages a browser. */

@@ -4,13 +4,13 @@ import { mkdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { sampleOrders } from '../../src/cli/orders/sample.ts';
-import { type ApiKey, newApiKey, newSecret, SCOPES } from '../../src/domain/api-key.ts';
-import { place, startService } from '../http/harness.ts';
-import { startBrowser } from './chromium.ts';
-import { live, row, signIn } from './console-page.ts';
+import { sampleOrders } from '../src/cli/orders/sample.ts';
+import { type ApiKey, newApiKey, newSecret, SCOPES } from '../src/domain/api-key.ts';
+import { startBrowser } from './browser/chromium.ts';
+import { live, row, signIn } from './browser/console-page.ts';
+import { place, startService } from './http/harness.ts';
 
-const FOLDER = fileURLToPath(new URL('../../docs/pages/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('../docs/pages/', import.meta.url));
 const DESK = { viewport: { width: 1440, height: 900 } };
 const PHONE = { viewport: { width: 390, height: 844 }, deviceScaleFactor: 2 };
 
