@@ -126,7 +126,7 @@ export interface Actions {
 }
 
 /** What a user does with keys. */
-export interface KeyActions {
+interface KeyActions {
   readonly read: Handler;
   readonly showMore: Handler;
   /** Opens the form of a new key. */

@@ -1,6 +1,6 @@
-import type { OrderPage } from '@store-orders/client';
+import type { OrderPage, OrderRecord } from '@store-orders/client';
 import type { Actions } from './actions.ts';
-import { readActivity } from './activity/activity.ts';
+import { readActivity, readPeople } from './activity/activity.ts';
 import { readChangesOfKey } from './activity/changes-of-key.ts';
 import { selectMatching } from './changing/change-in-bulk.ts';
 import { Changing } from './changing/changing.ts';
@@ -89,10 +89,8 @@ export class App {
       this.#go({ ...shown, page: 'orders', order });
       void this.#list.read({ isOther: false });
     });
-    this.#changing = new Changing(this.#screen, {
-      readCounts: () => this.#list.readCounts(),
-      placeAgain: (order) => this.#placing.open(order),
-    });
+    const placeAgain = (order: OrderRecord) => this.#placing.open(order);
+    this.#changing = new Changing(this.#screen, () => this.#list.readCounts(), placeAgain);
     this.#actions = this.#actionsOf();
     this.#tabs = new OtherTabs(root, () => this.#signOut('You signed out in another tab.'));
   }
@@ -357,17 +355,14 @@ export class App {
     exportCsv: () => {
       if (this.#hasList) void exportCsv(this.#screen);
     },
-    goTo: (page) => {
-      const { view, session } = this.#screen.state;
-      const { read, follow, keys } = session!.may;
-      const isOffered = { orders: true, activity: follow, scan: read, keys }[page];
-      if (isOffered) this.#go(onPage(view, page));
-    },
+    goTo: (page) => this.#go(onPage(this.#screen.state.view, page)),
     close: () => this.#close(),
-    commands: () =>
+    commands: () => {
       this.#screen.change((state) =>
         Object.assign(state, { dialog: { kind: 'palette' }, search: '' }),
-      ),
+      );
+      void readPeople(this.#screen);
+    },
     takeBack: () => this.#scanning.takeBack(),
     help: () => this.#screen.change((state) => (state.dialog = { kind: 'keys' })),
   };
@@ -470,25 +465,15 @@ export class App {
    * @param firstPage of the list, if it is being read
    */
   async #show(
-    asked: View,
+    view: View,
     {
       isFirst = false,
       firstPage,
     }: { readonly isFirst?: boolean; readonly firstPage?: Promise<OrderPage> | undefined } = {},
   ): Promise<void> {
     const { view: before, session } = this.#screen.state;
-    if (session === undefined) {
-      this.#screen.change((state) => Object.assign(state, { view: asked }));
-      return;
-    }
-    const { follow, webhooks } = session.may;
-    const isOffered = {
-      ...{ orders: true, scan: session.may.read, activity: follow, webhooks },
-      // Without the scope, the page says so.
-      keys: true,
-    }[asked.page];
-    const view: View = isOffered ? asked : { ...asked, page: 'orders' };
     this.#screen.change((state) => Object.assign(state, { view }));
+    if (session === undefined) return;
     const isOtherPage = isFirst || before.page !== view.page;
     if (isOtherPage || before.days !== view.days) void readActivity(this.#screen);
     const isOtherKey = isOtherPage || before.by !== view.by || before.day !== view.day;

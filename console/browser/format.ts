@@ -38,6 +38,10 @@ export const count = (value: bigint | number): string => NUMBER.format(value);
 export const orders = (value: bigint | number, more = ''): string =>
   `${count(value)}${more} ${BigInt(value) === 1n && more === '' ? 'order' : 'orders'}`;
 
+/** What is shown until something is read. */
+export const waiting = ({ live }: { readonly live: string }, text: string): string =>
+  live === 'lost' ? 'The service does not answer; it is tried again by itself.' : text;
+
 /** The time of day of a moment. */
 export const clockTime = (at: Date): string => TIME.format(at);
 

@@ -47,18 +47,25 @@ export function page(state: State, actions: Actions) {
 }
 
 function mainOf(state: State, actions: Actions) {
-  if (state.view.page === 'activity') return activityPage(state, actions);
-  if (state.view.page === 'keys') return keysPage(state, actions);
-  if (state.view.page === 'webhooks') return webhooksPage(state, actions);
-  if (state.view.page === 'scan') return scanPage(state, actions);
-  if (!state.session!.may.read) {
-    return html`<div class="head"><h1 tabindex="-1">Orders</h1></div>
-      <div class="empty">${icon('lock')}<h2>This key may not read orders</h2>
-        <p>Sign in with a key that has <code>orders:read</code>.${state.session!.may.place ? ' It can place orders.' : ''}</p>
-        ${state.session!.may.place ? html`<button type="button" @click=${actions.openForm}>${icon('plus')}Place an order</button>` : nothing}
-        <button type="button" class="primary" @click=${actions.signOut}>Sign out</button></div>`;
-  }
-  return html`${filterBar(state, actions)} ${ordersList(state, actions)}`;
+  const { may } = state.session!;
+  const { page } = state.view;
+  if (page === 'keys') return keysPage(state, actions);
+  if (page === 'activity' && may.follow) return activityPage(state, actions);
+  if (page === 'webhooks' && may.webhooks) return webhooksPage(state, actions);
+  if (page === 'scan' && may.read) return scanPage(state, actions);
+  if (page === 'orders' && may.read)
+    return html`${filterBar(state, actions)} ${ordersList(state, actions)}`;
+  const [title, what, scope] = {
+    ...{ orders: ['Orders', 'read orders', 'orders:read'] },
+    ...{ scan: ['Scan', 'read orders', 'orders:read'] },
+    ...{ activity: ['Activity', 'read changes', 'changes:read'] },
+    ...{ webhooks: ['Webhooks', 'see webhooks', 'webhooks:manage'] },
+  }[page];
+  return html`<div class="head"><h1 tabindex="-1">${title}</h1></div>
+    <div class="empty">${icon('lock')}<h2>This key may not ${what}</h2>
+      <p>Sign in with a key that has <code>${scope}</code>.${may.place && !may.read ? ' It can place orders.' : ''}</p>
+      ${may.place && !may.read ? html`<button type="button" @click=${actions.openForm}>${icon('plus')}Place an order</button>` : nothing}
+      <button type="button" class="primary" @click=${actions.signOut}>Sign out</button></div>`;
 }
 
 function appBar(state: State, actions: Actions) {

@@ -93,6 +93,8 @@ export interface State {
   detail: Detail | undefined;
   /** Undefined unless the view shows the activity. */
   activity: ActivityState | undefined;
+  /** The keys that did something in the last days, for the commands; none before these were opened. */
+  people: Activity['byKey'];
   /** Undefined unless the view shows what a key did. */
   ofKey: ChangesOfKey | undefined;
   webhooks: WebhooksState | undefined;
@@ -342,6 +344,7 @@ export function initialState(view: View): State {
     exported: undefined,
     detail: undefined,
     activity: undefined,
+    people: [],
     ofKey: undefined,
     webhooks: undefined,
     keys: undefined,

@@ -1,7 +1,7 @@
 import { ForbiddenError, type Webhook } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from './actions.ts';
-import { ago, clockTime, count, inWords } from './format.ts';
+import { ago, clockTime, count, inWords, waiting } from './format.ts';
 import { type IconName, icon } from './icons.ts';
 import type { Screen } from './screen.ts';
 import type { State } from './state.ts';
@@ -20,14 +20,20 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /** The endpoints of integrators, with their lags. */
-export function webhooksPage({ webhooks }: State, actions: Actions) {
+export function webhooksPage(state: State, actions: Actions) {
+  const { webhooks } = state;
   const found = webhooks?.found;
   return html`<div class="head-row"><h1 tabindex="-1">Webhooks</h1>
       <p class="small">${found === undefined ? nothing : html`${count(found.length)} ${found.length === 1 ? 'endpoint' : 'endpoints'}`}</p>
       <div class="tools"><button type="button" @click=${actions.readWebhooks}>${icon('again')}Refresh</button></div></div>
     <div role="alert">${webhooks?.problem === undefined ? nothing : html`<p class="notice">${icon('warning')}<span>${webhooks.problem}</span></p>`}</div>
-    ${found === undefined && webhooks?.problem === undefined ? html`<p role="status" class="small">Loading…</p>` : nothing}
-    ${found?.length === 0 ? html`<div class="empty">${icon('link')}<h2>No webhooks</h2><p>Changes can be sent to an address of an integrator: <code>npx store-orders webhooks create</code>, or <code>createWebhook</code>.</p></div>` : nothing}
+    ${found === undefined && webhooks?.problem === undefined ? html`<p role="status" class="small">${waiting(state, 'Loading…')}</p>` : nothing}
+    ${
+      found?.length === 0
+        ? html`<div class="empty">${icon('link')}<h2>No webhooks</h2><p>Changes can be sent to an address of an integrator: <code>npx store-orders webhooks create</code>.</p>
+      <a class="button" href="/reference#v2-createWebhook">${icon('book')}How to create a webhook</a></div>`
+        : nothing
+    }
     <ul class="endpoints">${found?.map((each) => endpoint(each, webhooks!.notes.get(each.id), actions))}</ul>`;
 }
 

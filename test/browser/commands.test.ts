@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
+import { newApiKey, newSecret } from '../../src/domain/api-key.ts';
 import { pending, place, placeSamples, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
 import { live, row, signedIn, typeKey } from './console-page.ts';
@@ -14,7 +15,12 @@ after(() => browser.close());
 
 test('Ctrl K finds actions and orders; actions that ask still ask', async (t) => {
   const service = await startService(t);
-  await place(service.store, pending(1n), { ...pending(2n), reference: 'WEB-77' });
+  await place(service.store, pending(1n), { ...pending(2n), reference: 'WEB-77' }, pending(3n));
+  const lee = newApiKey(newSecret('production'), {
+    ...{ name: 'Lee, warehouse', environment: 'production', now: Date.now() },
+  });
+  await service.store.apply([{ type: 'createKey', key: lee }]);
+  await service.store.apply([{ type: 'cancel', id: 3n, by: lee.id }]);
   const { page, problems } = await signedIn(t, browser, service);
   await row(page, 2).click();
   await page.getByRole('button', { name: 'Ship order…' }).waitFor();
@@ -32,6 +38,17 @@ test('Ctrl K finds actions and orders; actions that ask still ask', async (t) =>
   await question.waitFor();
   await page.keyboard.press('Escape');
   await question.waitFor({ state: 'detached' });
+
+  // What a colleague did.
+  await open();
+  for (const group of ['Order 2', 'Orders', 'Go to', 'Console'])
+    await commands.locator('p').getByText(group, { exact: true }).waitFor();
+  await page.keyboard.type('lee', { delay: 70 });
+  await commands.getByRole('button', { name: 'Activity of Lee, warehouse' }).waitFor();
+  assert.equal(await commands.locator('mark').innerText(), 'Lee');
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Lee, warehouse' }).waitFor();
+  await page.goBack();
 
   // A whole reference, and a page.
   await open();
@@ -80,13 +97,16 @@ test('the first Tab leads past the bar, and an order placed here is in the list'
   await page.keyboard.press('Enter');
   assert.equal(await page.evaluate('document.activeElement.tagName'), 'H1');
 
-  // Another key's order waits behind a button, which is below the heads of the columns.
+  // Another key's order waits behind a button, which covers neither the list nor a filter.
+  await page.setViewportSize({ width: 1_440, height: 700 });
   await place(service.store, pending(2n));
   const newer = page.getByRole('button', { name: '1 newer order' });
   await newer.waitFor();
   const head = await page.getByRole('columnheader', { name: 'Reference' }).boundingBox();
   const button = await newer.boundingBox();
-  assert.ok(button!.y >= head!.y + head!.height);
+  assert.ok(button!.y + button!.height <= head!.y);
+  const views = await page.getByRole('button', { name: 'Views' }).boundingBox();
+  assert.ok(button!.x > views!.x + views!.width);
   await page.getByRole('button', { name: 'Place order' }).click();
   const dialog = page.getByRole('dialog');
   await dialog.getByLabel('Pet').fill('7');

@@ -108,6 +108,22 @@ test('on a phone the first order is in the upper third, and filters, sort and se
   assert.deepEqual(problems, []);
 });
 
+test('on a tablet, and beside details, the head of a filtered list has two rows, and references are in one line', async (t) => {
+  const service = await startService(t);
+  await place(service.store, { ...pending(1n), reference: 'WEB-2026-104321' });
+  for (const [width, search] of [
+    [768, '?pet=1'],
+    [1_280, '?pet=1&order=1'],
+  ] as const) {
+    const viewport = { width, height: 900 };
+    const { page } = await signedIn(t, browser, service, { search, viewport });
+    await row(page, 1).waitFor();
+    await page.getByRole('link', { name: 'Clear all' }).waitFor();
+    assert.ok((await page.locator('div.head').boundingBox())!.height < 110, String(width));
+    assert.ok((await row(page, 1).boundingBox())!.height < 45, String(width));
+  }
+});
+
 test('no row of the list moves when details open beside it', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n), pending(2n));

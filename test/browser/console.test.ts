@@ -296,9 +296,14 @@ test('the page reports a lost connection, and catches up after it is restored', 
   await first.stop();
   await page.getByRole('status').getByText('Not live').waitFor();
   await page.getByText(/^The list is as of|The list is as of/).waitFor();
+  // A page that is opened now says so, too.
+  await page.getByRole('link', { name: 'Activity' }).click();
+  await page.getByText('The service does not answer; it is tried again by itself.').waitFor();
   await run(['cancel', '10', '--database', database]);
   await serve(t, ['--port', String(port)], { database, expectsKey: false });
   await live(page);
+  await page.getByRole('heading', { name: 'Orders a day' }).waitFor();
+  await page.getByRole('link', { name: 'Orders', exact: true }).click();
   await row(page, 10).getByText('Cancelled').waitFor();
 });
 

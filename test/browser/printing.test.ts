@@ -148,8 +148,8 @@ test('an open order is printed as one page, with its codes, dates and history', 
   assert.match(words, /Reason out of stock History When What By .*, \d{4}, .* Cancelled test/);
 });
 
-test('the activity is printed with the bars of its charts', async (t) => {
-  const service = await startService(t);
+test('the activity is printed with the bars of its charts, the store and the time', async (t) => {
+  const service = await startService(t, { STORE_NAME: 'Pets of Berlin' });
   await placeSamples(service.store, 60);
   const { page } = await signedIn(t, browser, service, { search: '?view=activity' });
   await page.getByRole('heading', { name: 'Orders a day' }).waitFor();
@@ -158,5 +158,8 @@ test('the activity is printed with the bars of its charts', async (t) => {
   const fill = await bar.evaluate((each) => getComputedStyle(each).fill);
   assert.notEqual(fill, 'rgb(255, 255, 255)');
   assert.ok((await bar.boundingBox())!.height > 0);
-  assert.match((await printed(page)).join(' '), /Orders a day/);
+  assert.match(
+    (await printed(page)).join(' ').replaceAll(/\s+/g, ' '),
+    /Pets of Berlin Production Printed .*, 20\d\d, .* by test Activity .* Orders a day/,
+  );
 });

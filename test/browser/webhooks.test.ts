@@ -48,10 +48,10 @@ test('webhooks are shown with their lag, paused, resumed and tested', async (t) 
   assert.deepEqual(problems, []);
 });
 
-test('a key without the scope of webhooks is not offered them, nor by a URL', async (t) => {
+test('a key without the scope of webhooks is not offered them; their address says why', async (t) => {
   const service = await startService(t);
   const secret = await service.newKey({ scopes: ['orders:read'] });
   const { page } = await signedIn(t, browser, { ...service, secret }, { search: '?view=webhooks' });
-  await page.getByText('No orders yet').waitFor();
+  await page.getByText('This key may not see webhooks').waitFor();
   assert.equal(await page.getByRole('link', { name: 'Webhooks' }).count(), 0);
 });

@@ -1,7 +1,7 @@
 import type { Activity } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
-import { count, day, LOCALE, longDay, timeZone } from '../format.ts';
+import { count, day, LOCALE, longDay, timeZone, waiting } from '../format.ts';
 import { eventWords, icon } from '../icons.ts';
 import { DAY_COUNTS, searchOf, type View } from '../list/address.ts';
 import { today } from '../list/range.ts';
@@ -29,7 +29,7 @@ export function activityPage(state: State, actions: Actions) {
       <p class="small">${found === undefined ? nothing : html`${day(found.periods[0]!.from)} – ${day(found.periods.at(-1)!.from)}, `}days of ${timeZone()}</p>
       ${found === undefined ? nothing : html`<button type="button" class="tools" @click=${actions.exportActivity}>${icon('download')}Export CSV</button>`}
     </div>
-    <p role="status" class="small">${activity?.reading !== undefined && found === undefined ? 'Counting…' : nothing}</p>
+    <p role="status" class="small">${activity?.reading !== undefined && found === undefined ? waiting(state, 'Counting…') : nothing}</p>
     ${activity?.problem === undefined ? nothing : html`<p role="alert" class="notice">${icon('warning')}<span>${activity.problem}</span><button type="button" @click=${actions.readActivity}>Try again</button></p>`}
     ${found === undefined ? nothing : cards(found, state, actions)}`;
 }
@@ -101,7 +101,8 @@ function axis(periods: Periods) {
     const isNamed = (periods.length - 1 - index) % every === 0;
     if (!isNamed) return html`<span></span>`;
     const at = new Date(from);
-    return html`<span><span>${isLong ? nothing : WEEKDAY.format(at)}</span><span>${every === 1 ? at.getDate() : day(at)}</span></span>`;
+    const name = at.getTime() === today().getTime() ? 'Today' : WEEKDAY.format(at);
+    return html`<span><span>${isLong ? nothing : name}</span><span>${every === 1 ? at.getDate() : day(at)}</span></span>`;
   });
   return html`<div class="axis" aria-hidden="true"><span></span><span></span><div>${labels}</div></div>`;
 }
@@ -113,6 +114,12 @@ function keyTable(byKey: Activity['byKey'], view: View, actions: Actions) {
   const active = byKey
     .filter((each) => totalOf(each) > 0n)
     .sort((one, other) => Number(totalOf(other) - totalOf(one)));
+  const most = (type: (typeof TYPES)[number]) =>
+    active.reduce((found, each) => (each[type] > found ? each[type] : found), 1n);
+  const cell = (each: Activity['byKey'][number]) => (type: (typeof TYPES)[number]) => {
+    const part = Number((each[type] * 100n) / most(type));
+    return html`<td class="number ${type} ${each[type] === 0n ? 'none' : ''}">${count(each[type])}<span class="part" .style=${`--part:${part}%`}></span></td>`;
+  };
   if (active.length === 0) return html`<p class="small none">Nothing happened on these days.</p>`;
   const name = ({ by, byName }: Activity['byKey'][number]) => {
     if (by === undefined) return 'operators of the store';
@@ -121,10 +128,9 @@ function keyTable(byKey: Activity['byKey'], view: View, actions: Actions) {
   };
   return html`<table class="keys">
     <caption class="hidden">Changes of these days by API key</caption>
-    <thead><tr><th scope="col">Key</th>${TYPES.map((type) => html`<th scope="col" class="number">${eventWords(type)[1]}</th>`)}</tr></thead>
+    <thead><tr><th scope="col">Key</th>${TYPES.map((type) => html`<th scope="col" class="number ${type}"><i></i>${eventWords(type)[1]}<span class="part"></span></th>`)}</tr></thead>
     <tbody>${active.map(
-      (each) =>
-        html`<tr><th scope="row">${name(each)}</th>${TYPES.map((type) => html`<td class="number">${count(each[type])}</td>`)}</tr>`,
+      (each) => html`<tr><th scope="row">${name(each)}</th>${TYPES.map(cell(each))}</tr>`,
     )}</tbody>
   </table>`;
 }

@@ -3,6 +3,9 @@ import { now as serviceTime } from '../clock.ts';
 import type { Screen } from '../screen.ts';
 import type { ActivityState } from '../state.ts';
 
+/** Days whose keys are offered by the commands. */
+const PEOPLE_DAYS = 14;
+
 export const TYPES = ['placed', 'shipped', 'cancelled'] as const;
 
 /** The number of changes of a type in all periods. */
@@ -44,6 +47,19 @@ export async function readActivity(screen: Screen, now = serviceTime()): Promise
     if (problem !== undefined) {
       show({ problem, found: found && withChanges(found, begun.waiting) });
     }
+  }
+}
+
+/** Reads which keys did something in the last days. The commands are of use without them, so that a failure is not shown. */
+export async function readPeople(screen: Screen): Promise<void> {
+  const { session } = screen.state;
+  if (session?.may.follow !== true) return;
+  try {
+    const days = dayStarts(PEOPLE_DAYS, serviceTime());
+    const { byKey } = await session.client.getActivity(days, { signal: session.ending.signal });
+    screen.change((state) => (state.people = byKey));
+  } catch (error) {
+    screen.problemOf(session, error);
   }
 }
 

@@ -45,7 +45,7 @@ export function dayTable(
     const isCurrent = dayText(day) === dayText(current);
     const text = dayText(day) === dayText(today()) ? 'Today' : longDay(day);
     return html`<tr aria-current=${isCurrent ? 'date' : nothing}><th scope="row">${cell(day, html`<time datetime=${period.from}>${text}</time>`)}</th>
-      ${TYPES.map((type) => html`<td class="number">${count(period[type])}</td>`)}</tr>`;
+      ${TYPES.map((type) => html`<td class="number ${period[type] === 0n ? 'none' : ''}">${count(period[type])}</td>`)}</tr>`;
   };
   return html`<table>
     <caption class="hidden">Orders of each day, the latest first</caption>

@@ -56,20 +56,13 @@ export async function selectMatching(screen: Screen): Promise<void> {
 export async function changeSeveral(
   screen: Screen,
   session: Session,
-  { action, ids, given, trackingNumbers }: SeveralToChange,
+  asked: SeveralToChange,
 ): Promise<void> {
+  const { ids } = asked;
   const results = new Map<bigint, Result>();
   const show = (found: Partial<Bulk>) =>
     screen.change((state) => {
-      const before = state.bulk ?? {
-        action,
-        ids,
-        given,
-        trackingNumbers,
-        results,
-        isRunning: true,
-        isStopping: false,
-      };
+      const before = state.bulk ?? { ...asked, isRunning: true, isStopping: false };
       state.bulk = { ...before, results: new Map(results), ...found };
     });
   screen.change((state) => (state.bulk = undefined));
@@ -79,7 +72,7 @@ export async function changeSeveral(
     const isStopped = screen.state.bulk?.isStopping === true;
     const problem = isStopped
       ? 'It was not tried.'
-      : await changePart(screen, session, { action, ids: part, given, trackingNumbers, results });
+      : await changePart(screen, session, { ...asked, ids: part }, results);
     if (session.ending.signal.aborted) return;
     for (const id of problem === undefined ? [] : part) {
       const kind = isStopped ? 'untried' : 'failed';
@@ -99,27 +92,18 @@ export async function changeSeveral(
 async function changePart(
   screen: Screen,
   session: Session,
-  {
-    action,
-    ids,
-    given,
-    trackingNumbers,
-    results,
-  }: SeveralToChange & { readonly results: Map<bigint, Result> },
+  { action, ids, given, trackingNumbers }: SeveralToChange,
+  results: Map<bigint, Result>,
 ): Promise<string | undefined> {
   const { client, ending } = session;
   const options = { signal: ending.signal };
   const reason = given.trim() || undefined;
   try {
+    const cancels = ids.map((id) => ({ id, reason }));
+    const shipments = ids.map((id) => ({ id, trackingNumber: trackingNumbers.get(id) }));
     const found = await (action === 'cancel'
-      ? client.cancelOrders(
-          ids.map((id) => ({ id, reason })),
-          options,
-        )
-      : client.shipOrders(
-          ids.map((id) => ({ id, trackingNumber: trackingNumbers.get(id) })),
-          options,
-        ));
+      ? client.cancelOrders(cancels, options)
+      : client.shipOrders(shipments, options));
     for (const each of found) results.set(each.id, resultOf(each, action));
     screen.change((state) => {
       for (const { order } of found) if (order !== undefined) showOrder(state, order);

@@ -27,19 +27,13 @@ export class Changing {
   readonly #screen: Screen;
   /** Reads counts and history again. */
   readonly #afterwards: () => Promise<unknown>;
-
   /** Called with an order that was cancelled to be placed again. */
   readonly #placeAgain: (order: OrderRecord) => void;
 
   constructor(
     screen: Screen,
-    {
-      readCounts,
-      placeAgain,
-    }: {
-      readonly readCounts: () => Promise<void>;
-      readonly placeAgain: (order: OrderRecord) => void;
-    },
+    readCounts: () => Promise<void>,
+    placeAgain: (order: OrderRecord) => void,
   ) {
     this.#screen = screen;
     this.#afterwards = () => Promise.all([readDetails(screen), readCounts()]);

@@ -7,27 +7,11 @@ import type { Screen } from '../screen.ts';
 import type { Action, Dialog } from '../state.ts';
 import type { Changing } from './changing.ts';
 
-type DialogActions = Pick<
-  Actions,
-  | ('act' | 'actOnSelected' | 'actOnScanned' | 'setGiven' | 'setTyped' | 'setAgain' | 'confirm')
-  | (
-      | 'openForm'
-      | 'placeAgain'
-      | 'editDraft'
-      | 'placeOrder'
-      | 'startAnother'
-      | 'showDialog'
-      | 'closeDialog'
-      | 'runFirst'
-      | 'close'
-    )
->;
-
 /** What a user does in dialogs. */
 export function dialogActions(
   screen: Screen,
   { changing, placing }: { readonly changing: Changing; readonly placing: Placing },
-): DialogActions {
+) {
   const open = (dialog: Dialog) => screen.change((state) => (state.dialog = dialog));
   const askSeveral = (
     action: Action,
@@ -99,7 +83,7 @@ export function dialogActions(
       screen.change((state) => Object.assign(state, { dialog: undefined, search: '' }));
       next(event);
     },
-  };
+  } satisfies Partial<Actions>;
 }
 
 const textIn = (target: EventTarget | null): string => (target as HTMLInputElement).value;

@@ -127,7 +127,8 @@ const KEYS: readonly (readonly [string, ...string[]])[] = [
   ['Place an order, create a key', 'n'],
   ['Copy the id', 'y'],
   ['Export CSV', 'e'],
-  ['Orders, activity, scan, keys', 'g o', 'g a', 'g s', 'g k'],
+  ['Orders, activity', 'g o', 'g a'],
+  ['Scan, keys', 'g s', 'g k'],
   ['Close, clear the selection', 'Esc'],
 ];
 

@@ -8,7 +8,7 @@ import { dayText, today } from '../list/range.ts';
 import type { Session } from '../sign-in.ts';
 import type { State } from '../state.ts';
 import { endOf, type KeyDraft, PRESETS } from './new-key.ts';
-import { ABILITIES, type Ability, abilitiesOf, abilityName } from './scopes.ts';
+import { ABILITIES, abilitiesOf, capital } from './scopes.ts';
 
 /** The form of a new key, beside what it comes to. */
 export function createPage({ session, view, newKey }: State, actions: Actions) {
@@ -72,11 +72,16 @@ export const ownEnd = ({ expiresAt }: Key) =>
     ? nothing
     : html`<p class="small">Not after your own key, which ends on ${day(expiresAt)}: what it makes ends then, too.</p>`;
 
+type Ability = (typeof ABILITIES)[number];
+
+/** "Read orders" */
+const abilityText = ({ verb, object }: Ability) => capital(`${verb} ${object}`);
+
 /** What the own key lacks cannot be given. */
 function abilityChoice(ability: Ability, draft: KeyDraft, { key }: Session) {
   const { scope, hint, limit, verb } = ability;
   const words = (text: string) =>
-    html`<span><b>${abilityName(ability)}</b> <span class="hint">${text}</span></span><code>${scope}</code>`;
+    html`<span><b>${abilityText(ability)}</b> <span class="hint">${text}</span></span><code>${scope}</code>`;
   if (!key.scopes.includes(scope))
     return html`<li class="lacking"><p>${icon('lock')}${words('Your key cannot, so this one cannot either')}</p></li>`;
   const isOn = draft.scopes.includes(scope);
@@ -97,7 +102,7 @@ function summary(draft: KeyDraft, { key }: Session, actions: Actions) {
     const { scope, limit } = each;
     const typed = limit === undefined ? '' : draft[limit].trim() || String(key[limit] ?? '');
     const isOn = scopes.includes(scope);
-    return html`<li class=${isOn ? '' : 'not'}>${icon(isOn ? 'check' : 'cross')}<span>${isOn ? nothing : html`<span class="hidden">not: </span>`}${abilityName(each)}${isOn && typed !== '' ? `, up to ${typed} an hour` : ''}</span></li>`;
+    return html`<li class=${isOn ? '' : 'not'}>${icon(isOn ? 'check' : 'cross')}<span>${isOn ? nothing : html`<span class="hidden">not: </span>`}${abilityText(each)}${isOn && typed !== '' ? `, up to ${typed} an hour` : ''}</span></li>`;
   });
   return html`<aside class="card can-do" aria-labelledby="can"><div class="card-head"><h2 id="can">What <bdi>${name.trim() || 'the key'}</bdi> can do</h2></div>
     <ul>${can}</ul>

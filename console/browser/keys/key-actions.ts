@@ -1,10 +1,10 @@
-import type { KeyActions } from '../actions.ts';
+import type { Actions } from '../actions.ts';
 import type { Screen } from '../screen.ts';
 import type { Keys } from './keys.ts';
 import type { Preset } from './new-key.ts';
 
 /** What a user does with keys. */
-export function keyActions(screen: Screen, keys: Keys): KeyActions {
+export function keyActions(screen: Screen, keys: Keys): Actions['keys'] {
   return {
     read: () => void keys.read(),
     showMore: () => keys.showMore(),

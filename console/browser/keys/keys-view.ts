@@ -3,7 +3,7 @@ import { html, nothing } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { Actions } from '../actions.ts';
 import { now } from '../clock.ts';
-import { ago, count, day, daysFrom, time } from '../format.ts';
+import { ago, count, day, daysFrom, time, waiting } from '../format.ts';
 import { icon } from '../icons.ts';
 import { onPage, searchOf } from '../list/address.ts';
 import type { State } from '../state.ts';
@@ -106,8 +106,9 @@ function table(state: State, actions: Actions) {
     ${view.keys === 'valid' && keys?.found?.length === 1 ? empty(actions) : nothing}`;
 }
 
-function under({ keys, view, session }: State, many: number) {
-  if (keys?.found === undefined) return 'Loading…';
+function under(state: State, many: number) {
+  const { keys, view, session } = state;
+  if (keys?.found === undefined) return waiting(state, 'Loading…');
   if (many > 0)
     return `Keys of ${session!.key.environment}. “Last used” is to the hour. A key stops within a second when it is revoked.`;
   return (

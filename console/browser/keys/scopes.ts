@@ -4,7 +4,7 @@ import { count } from '../format.ts';
 type Limits = Partial<Pick<Key, 'cancelsPerHour' | 'placesPerHour'>>;
 
 /** What a key can be allowed. */
-export interface Ability {
+interface Ability {
   readonly scope: string;
   /** "read", with an s for a key: "reads". */
   readonly verb: string;
@@ -49,9 +49,6 @@ export const ABILITIES: readonly Ability[] = [
     hint: 'Creates and revokes keys within its own limits',
   },
 ];
-
-/** "Read orders" */
-export const abilityName = ({ verb, object }: Ability): string => capital(`${verb} ${object}`);
 
 export const capital = (text: string): string =>
   `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;

@@ -290,7 +290,7 @@ function viewMenu(state: State, actions: Actions) {
   const { preferences, view, unseen } = state;
   const hidden = hiddenIn(state);
   const hasNoRoom = (each: Column) => unseen.includes(each) && !hidden.includes(each);
-  return html`<button type="button" class="wide-only" popovertarget="view-menu">${icon('columns')}View${unseen.length === 0 ? nothing : html` <span class="hint">${unseen.length} hidden</span>`}</button>
+  return html`<button type="button" class="wide-only" popovertarget="view-menu">${icon('columns')}View${unseen.length === 0 ? nothing : html` <span class="hint">${unseen.length}<span> hidden</span></span>`}</button>
     <div class="popover columns" id="view-menu" popover role="dialog" aria-label="View">
       <fieldset><legend>Columns</legend>${COLUMNS.map(
         (each) =>

@@ -6,14 +6,8 @@ import { hiddenIn } from '../state.ts';
 import { STATUSES, searchOf, type View } from './address.ts';
 import { applyFilter, readPresetCounts, readRangeCount } from './filters.ts';
 
-type ViewActions = Pick<
-  Actions,
-  | ('filter' | 'preview' | 'openRange' | 'toggleStatus' | 'keepView' | 'forgetView')
-  | ('toggleColumn' | 'observeHead' | 'setCompact' | 'setShortcuts' | 'setSound')
->;
-
 /** What a user does to choose what the list shows. @param go goes to a view */
-export function viewActions(screen: Screen, go: (view: View) => void): ViewActions {
+export function viewActions(screen: Screen, go: (view: View) => void) {
   const prefer = (preferences: Partial<Preferences>) =>
     screen.change((state) => {
       state.preferences = { ...state.preferences, ...preferences };
@@ -99,7 +93,7 @@ export function viewActions(screen: Screen, go: (view: View) => void): ViewActio
     setShortcuts: (event) =>
       prefer({ hasShortcuts: (event.currentTarget as HTMLInputElement).checked }),
     setSound: (event) => prefer({ hasSound: (event.currentTarget as HTMLInputElement).checked }),
-  };
+  } satisfies Partial<Actions>;
 }
 
 /** Returns the field of the form that an event comes from. */

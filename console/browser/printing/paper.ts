@@ -20,10 +20,16 @@ const QUIET = 10;
 /** Width of a module, if the paper has room for it; scanners read from 0.25 mm on. */
 const MODULE_MM = 0.4;
 
-/** What is printed instead of the page: dates have their years, and nothing is relative to today. The screen does not show it. */
+/**
+ * What is printed instead of the page: dates have their years, and nothing is relative to today. Pages without a paper of their own are printed
+ * below its head. The screen shows neither.
+ */
 export function paper(state: State) {
   const content = contentOf(state);
-  return content === undefined ? nothing : html`<section class="paper">${content}</section>`;
+  if (content !== undefined) return html`<section class="paper">${content}</section>`;
+  return state.isPrinting && state.session !== undefined
+    ? html`<div class="paper-head">${header(state)}</div>`
+    : nothing;
 }
 
 function contentOf(state: State) {

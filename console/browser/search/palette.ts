@@ -5,61 +5,60 @@ import { onPage, viewOf } from '../list/address.ts';
 import { STANDARD_VIEWS } from '../preferences.ts';
 import type { State } from '../state.ts';
 import { MAX_HITS, namedBy } from './search.ts';
-import { hit } from './search-view.ts';
+import { hit, marked } from './search-view.ts';
+
+/** Keys whose activity is offered. */
+const MAX_PEOPLE = 8;
 
 /** What can be done, by its name. */
 interface Command {
+  readonly group: string;
   readonly name: string;
   readonly icon: IconName;
+  readonly run: (event: Event) => void;
   /** The shortcut that does the same. */
   readonly keys: readonly string[];
-  readonly run: (event: Event) => void;
 }
 
-/** What can be done now: first with the open order, then with orders, then with the page. */
-function commandsOf(state: State, actions: Actions): Command[] {
-  const { session, view, detail, preferences } = state;
-  const { may } = session!;
-  const command = (
-    name: string,
-    icon: IconName,
-    run: Command['run'],
-    ...keys: readonly string[]
-  ): Command => ({ name, icon, keys, run });
+/** What can be done now: with the open order, with orders, on other pages, and with the console. */
+function commandsOf(state: State, actions: Actions): readonly Command[] {
+  const { session, view, detail, preferences, people } = state;
+  const { read, place, ship, cancel, follow, webhooks, keys: manage } = session!.may;
   const { id, order } = detail ?? {};
-  const goTo = (page: typeof view.page) => actions.follow(onPage(view, page));
-  const views = [...STANDARD_VIEWS, ...preferences.views].map(({ name, search }) =>
-    command(name, 'columns', actions.follow(viewOf(search))),
-  );
   const isPending = order?.status === 'pending';
-  return [
-    ...(isPending && may.ship
-      ? [command(`Ship order ${id}…`, 'truck', actions.act('ship'), 's')]
-      : []),
-    ...(isPending && may.cancel
-      ? [command(`Cancel order ${id}…`, 'crossed', actions.act('cancel'), 'c')]
-      : []),
-    ...(order === undefined
-      ? []
-      : [command(`Print the slip of order ${id}`, 'box', actions.printOpen)]),
-    ...(id === undefined
-      ? []
-      : [command(`Copy the id ${id}`, 'copy', actions.copy(String(id), 'Id'), 'y')]),
-    ...(may.place ? [command('Place order', 'plus', actions.openForm, 'n')] : []),
-    ...(may.read ? [command('Scan orders', 'scan', goTo('scan'), 'g', 's'), ...views] : []),
-    ...(may.read ? [command('Export the list as CSV', 'download', actions.exportCsv, 'e')] : []),
-    command('Orders', 'list', goTo('orders'), 'g', 'o'),
-    ...(may.follow ? [command('Activity', 'clock', goTo('activity'), 'g', 'a')] : []),
-    ...(may.webhooks ? [command('Webhooks', 'link', goTo('webhooks'))] : []),
-    ...(may.keys
-      ? [
-          command('Keys', 'key', goTo('keys'), 'g', 'k'),
-          command('Create key…', 'plus', actions.keys.start()),
-        ]
-      : []),
-    command('Keyboard shortcuts', 'key', actions.showDialog({ kind: 'keys' }), '?'),
-    command('Sign out', 'off', actions.signOut),
-  ];
+  const isOpen = order !== undefined;
+  const commands: Command[] = [];
+  const addTo =
+    (group: string) =>
+    (isOffered: boolean, name: string, icon: IconName, run: Command['run'], ...keys: string[]) => {
+      if (isOffered) commands.push({ group, name, icon, run, keys });
+    };
+  const goTo = (page: typeof view.page) => actions.follow(onPage(view, page));
+  const open = addTo(`Order ${id}`);
+  open(isPending && ship, `Ship order ${id}…`, 'truck', actions.act('ship'), 's');
+  open(isPending && cancel, `Cancel order ${id}…`, 'crossed', actions.act('cancel'), 'c');
+  open(isOpen, `Print the slip of order ${id}`, 'print', actions.printOpen);
+  open(isOpen, `Copy the id ${id}`, 'copy', actions.copy(String(id), 'Id'), 'y');
+  const orders = addTo('Orders');
+  orders(place, 'Place order', 'plus', actions.openForm, 'n');
+  orders(read, 'Scan orders', 'scan', goTo('scan'), 'g', 's');
+  for (const { name, search } of [...STANDARD_VIEWS, ...preferences.views])
+    orders(read, name, 'columns', actions.follow(viewOf(search)));
+  orders(read, 'Export the list as CSV', 'download', actions.exportCsv, 'e');
+  const page = addTo('Go to');
+  page(true, 'Orders', 'list', goTo('orders'), 'g', 'o');
+  page(follow, 'Activity', 'clock', goTo('activity'), 'g', 'a');
+  page(webhooks, 'Webhooks', 'link', goTo('webhooks'));
+  page(manage, 'Keys', 'key', goTo('keys'), 'g', 'k');
+  page(manage, 'Create key…', 'plus', actions.keys.start());
+  for (const { by = '', byName = by } of people.slice(0, MAX_PEOPLE)) {
+    const did = actions.follow({ ...onPage(view, 'activity'), by });
+    page(by !== '', `Activity of ${byName}`, 'clock', did);
+  }
+  const console = addTo('Console');
+  console(true, 'Keyboard shortcuts', 'key', actions.showDialog({ kind: 'keys' }), '?');
+  console(true, 'Sign out', 'off', actions.signOut);
+  return commands;
 }
 
 /** Whether a name has each word of a text. */
@@ -73,18 +72,22 @@ export function paletteDialog(state: State, actions: Actions) {
   const { search, found } = state;
   const text = search.trim();
   const commands = commandsOf(state, actions).filter(({ name }) => matches(name, text));
+  const groups = Map.groupBy(commands, ({ group }) => group);
   const { beginning = [], containing } = found ?? {};
   const parts = containing?.orders.slice(0, MAX_HITS) ?? [];
   const orders =
     text !== '' && found?.text === search ? [...namedBy(found), ...beginning, ...parts] : [];
+  const item = ({ name, icon: image, keys, run }: Command) =>
+    html`<button type="button" class="item" @click=${actions.close(run)}>${icon(image)}<span><bdi>${marked(name, text)}</bdi></span> ${keys.map((key) => html`<kbd aria-hidden="true">${key}</kbd>`)}</button>`;
   return html`<dialog class="ask palette" aria-label="Commands" @cancel=${actions.closeDialog}>
     <form @submit=${actions.runFirst} @keydown=${actions.searchKey}>
       <div class="field">${icon('search')}<input aria-label="What to do, or an order" .value=${search} @input=${actions.search} autocomplete="off" spellcheck="false" maxlength="255" autofocus placeholder="What to do, or an order" /><kbd aria-hidden="true">Esc</kbd></div>
       <div role="status">
-        ${commands.map(({ name, icon: image, keys, run }) => html`<button type="button" class="item" @click=${actions.close(run)}>${icon(image)}<span>${name}</span> ${keys.map((key) => html`<kbd aria-hidden="true">${key}</kbd>`)}</button>`)}
-        ${orders.map((order) => hit(state, order, actions))}
+        ${[...groups].map(([group, some]) => html`<p class="head">${group}</p>${some.map(item)}`)}
+        ${orders.length === 0 ? nothing : html`<p class="head">Found</p>${orders.map((order) => hit(state, order, actions))}`}
         ${commands.length + orders.length === 0 ? html`<p class="none">Nothing is named so, and no order has this id or reference.</p>` : nothing}
       </div>
+      <p class="how small" aria-hidden="true"><span><kbd>↑</kbd><kbd>↓</kbd> choose</span><span><kbd>Enter</kbd> do it</span><span>An id or a reference works here, too</span></p>
     </form>
   </dialog>`;
 }

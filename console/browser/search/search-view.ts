@@ -89,8 +89,9 @@ export function hit({ view }: State, order: OrderRecord, actions: Actions, part?
     <b class="number">${id}</b><bdi>${part === undefined ? (reference ?? '') : marked(reference ?? '', part)}</bdi><span>${petId === undefined ? nothing : `${what}pet ${petId}`}</span>${pill(status)}</a>`;
 }
 
-function marked(reference: string, part: string) {
-  const [before, found, after] = markedPart(reference, part) ?? [reference, '', ''];
+/** A text in which the first place of a part is marked. */
+export function marked(text: string, part: string) {
+  const [before, found, after] = markedPart(text, part) ?? [text, '', ''];
   return html`${before}${found === '' ? nothing : html`<mark>${found}</mark>`}${after}`;
 }
 
