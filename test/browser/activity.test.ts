@@ -3,7 +3,7 @@ import { after, before, type TestContext, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { pending, place, type Service, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
-import { live, row, signedIn } from './console-page.ts';
+import { live, signedIn } from './console-page.ts';
 import { accessibilityFindings } from './page.ts';
 
 let browser: Browser;
