@@ -22,7 +22,7 @@ export async function globalSetup(): Promise<void> {
   process.env.NODE_COMPILE_CACHE ??= CACHE;
   if ((process.env.TEST_DATABASE_URL ?? '') !== '') return;
   cluster = await Cluster.start(
-    { max_connections: '300', ...FAST },
+    { max_connections: '300', max_prepared_transactions: '5', ...FAST },
     folderInMemory(),
     {},
     IGNORING_PUNCTUATION,

@@ -349,7 +349,7 @@ test('a commit that was rolled back is a failure', async (t) => {
 
 test('a warning of a trigger, or about ids of transactions, is passed on, and no failure of a change', async (t) => {
   const url = await newPostgresDatabase(t);
-  await (await open(t, url)).close();
+  await open(t, url);
   await query(
     url,
     `CREATE FUNCTION warn() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE WARNING 'seen'; RETURN NEW; END $$;
@@ -389,7 +389,7 @@ test('if two nodes create a first key at the same time, one is stored', async (t
 
 test('commands do not migrate an older schema, and name the command that does', async (t) => {
   const url = await newPostgresDatabase(t);
-  await (await open(t, url)).close();
+  await open(t, url);
   const last = 'SELECT max(name) FROM store_orders_migrations';
   await query(url, `DELETE FROM store_orders_migrations WHERE name = (${last})`);
   for (const purpose of ['read', 'write'] as const) {
@@ -439,6 +439,39 @@ test('doctor names what holds back the removal of old rows, and a metric counts 
   );
   await forgotten.end();
   await eventually(async () => assert.equal((await named()).level, 'ok'));
+});
+
+test('doctor names what holds the locks that every change needs: a session, or a prepared transaction', async (t) => {
+  const url = await newPostgresDatabase(t);
+  await open(t, url);
+  const locks = async () =>
+    (await databaseAt(url).diagnose()).find(({ subject }) => subject === 'locks')!;
+  assert.equal((await locks()).level, 'ok');
+  const forgotten = new Client({ connectionString: url, application_name: 'forgotten' });
+  await forgotten.connect();
+  for (const statement of ['UPDATE store SET revision = revision', 'LOCK TABLE orders']) {
+    await forgotten.query(`BEGIN; ${statement}`);
+    // A change that waits as well is not what others wait for.
+    const waiting = query(url, 'BEGIN; SELECT FROM store FOR UPDATE; LOCK TABLE orders; ROLLBACK');
+    const { level, found } = await locks();
+    assert.equal(level, 'problem');
+    assert.match(
+      found,
+      /^every change fails: its locks are held by process \d+ \(forgotten, role postgres\), in a transaction for \d+ s$/,
+    );
+    await forgotten.query('ROLLBACK');
+    await waiting;
+  }
+  await forgotten.query(
+    `BEGIN; UPDATE store SET revision = revision; PREPARE TRANSACTION 'orphan'`,
+  );
+  assert.match(
+    (await locks()).found,
+    /the prepared transaction orphan \(role postgres\), \d+ s old/,
+  );
+  await forgotten.query(`ROLLBACK PREPARED 'orphan'`);
+  await forgotten.end();
+  assert.equal((await locks()).level, 'ok');
 });
 
 /** Creates a role that may connect, dropped after the test, and the URL of the database for it. */

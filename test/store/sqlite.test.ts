@@ -247,6 +247,22 @@ test('a database with a second name (a hard link) is not used: the log of the ot
   await (await databaseAt(`sqlite:${other}`).open(OPTIONS)).close();
 });
 
+test('doctor finds a process that keeps every change out', async (t) => {
+  const path = join(temporaryFolder(t), 'a.db');
+  const database = databaseAt(`sqlite:${path}`);
+  const store = await database.open(OPTIONS);
+  const locks = async () => (await database.diagnose()).find(({ subject }) => subject === 'locks')!;
+  assert.equal((await locks()).level, 'ok');
+  const other = new DatabaseSync(path);
+  other.exec('BEGIN IMMEDIATE');
+  const { level, found } = await locks();
+  assert.equal(level, 'problem');
+  assert.match(found, /^every change fails: another process has a transaction open/);
+  other.close();
+  assert.equal((await locks()).level, 'ok');
+  await store.close();
+});
+
 test('the second name that an interrupted restore leaves does not keep the database from use', async (t) => {
   const path = join(temporaryFolder(t), 'a.db');
   await (await databaseAt(`sqlite:${path}`).open(OPTIONS)).close();

@@ -3,6 +3,7 @@ import {
   closeSync,
   createReadStream,
   createWriteStream,
+  existsSync,
   fstatSync,
   mkdtempSync,
   openSync,
@@ -60,6 +61,7 @@ export async function openInput(name: string, stdin: Readable): Promise<Input> {
 
 /** Copies a stream to an unlinked temporary file, which is freed when it is closed, however the process ends. */
 async function copyOf(source: Readable): Promise<number> {
+  if (!existsSync(tmpdir())) throw new Error(`the folder ${tmpdir()} (TMPDIR) does not exist`);
   const folder = mkdtempSync(join(tmpdir(), 'store-orders-'));
   const file = openSync(join(folder, 'input'), 'wx+');
   try {

@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { formatTimestamp } from '../../../domain/timestamp.ts';
@@ -162,10 +162,9 @@ function sameDisk(folder: string, database: string): Finding[] {
 async function backupsOf({ backups, database }: Config): Promise<Finding[]> {
   if (backups === undefined) return [];
   const { folder, everyMs } = backups;
-  if (!existsSync(folder)) {
-    return [
-      problem('backups', `the folder ${folder} does not exist`, 'create it, or mount its disk'),
-    ];
+  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) {
+    const found = `the folder ${folder} does not exist`;
+    return [problem('backups', found, 'create it, or mount its disk')];
   }
   const advice = 'see the log of the service, which makes the backups';
   try {

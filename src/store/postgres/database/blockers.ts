@@ -23,9 +23,10 @@ export function watchBlockers(
   const timer = setInterval(async () => {
     // If this query fails, the migration goes on.
     const blockers = await session.query(BLOCKING, [pid]).catch(() => []);
-    const pids = blockers.map(([each]) => each).join();
-    if (blockers.length > 0 && pids !== known) onBlocked(blockers.map(described));
-    if (blockers.length > 0) known = pids;
+    // Without their ages.
+    const names = blockers.map(([process, name]) => `${process} ${name}`).join();
+    if (blockers.length > 0 && names !== known) onBlocked(blockers.map(described));
+    if (blockers.length > 0) known = names;
   }, POLL_INTERVAL_MS);
   return {
     [Symbol.dispose]: () => {
@@ -37,6 +38,8 @@ export function watchBlockers(
 
 /** process 4711 (pg_dump, role backup), in a transaction for 42 s. Unprivileged roles see few details of other roles. */
 function described([pid, application, role, seconds]: Row): string {
+  if (pid === null)
+    return `the prepared transaction ${application} (role ${role}), ${seconds} s old`;
   const names = [application || undefined, role && `role ${role}`].filter(
     (name) => name !== undefined && name !== null,
   );
@@ -47,9 +50,16 @@ function described([pid, application, role, seconds]: Row): string {
 const COLUMNS = `activity.pid, application_name, usename,
   round(extract(epoch FROM clock_timestamp() - xact_start))::bigint`;
 
-/** https://www.postgresql.org/docs/current/functions-info.html (pg_blocking_pids) */
-const BLOCKING = `SELECT ${COLUMNS} FROM pg_stat_activity AS activity
-    WHERE activity.pid = ANY (pg_blocking_pids($1::int)) ORDER BY xact_start`;
+/**
+ * What a process waits for that waits for nothing itself. The process of a prepared transaction is 0.
+ * https://www.postgresql.org/docs/current/functions-info.html (pg_blocking_pids)
+ */
+const BLOCKING = `WITH RECURSIVE waits(pid) AS (SELECT unnest(pg_blocking_pids($1::int))
+      UNION SELECT unnest(pg_blocking_pids(pid)) FROM waits WHERE pid <> 0)
+    SELECT ${COLUMNS} FROM pg_stat_activity AS activity
+      WHERE pid IN (SELECT pid FROM waits) AND cardinality(pg_blocking_pids(pid)) = 0
+    UNION ALL SELECT NULL, gid, owner, round(extract(epoch FROM clock_timestamp() - prepared))::bigint
+      FROM pg_prepared_xacts WHERE database = current_database() AND 0 IN (SELECT pid FROM waits) ORDER BY 4 DESC`;
 
 const HOLDING = `SELECT ${COLUMNS} FROM pg_stat_activity AS activity
     WHERE activity.pid <> pg_backend_pid() AND xact_start < clock_timestamp() - interval '1 second'

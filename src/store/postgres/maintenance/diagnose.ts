@@ -2,7 +2,7 @@ import { CLOCK_TOLERANCE_MS } from '../../../domain/key-clock.ts';
 import { type Finding, inMs, medianMs, ok, problem, warning } from '../../diagnosis.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import type { Column } from '../../tables/session.ts';
-import { OLDEST_TRANSACTION_AGE, oldSnapshots } from '../database/blockers.ts';
+import { OLDEST_TRANSACTION_AGE, oldSnapshots, watchBlockers } from '../database/blockers.ts';
 import { collationProblem } from '../database/catalog.ts';
 import { newSession } from '../database/connection.ts';
 import { hazardsOf, TABLES_HERE } from '../database/hazards.ts';
@@ -31,12 +31,13 @@ async function diagnosePrimary(url: string): Promise<Finding[]> {
   try {
     using session = await newSession(url, COMMAND);
     const [settings] = await session.query(SETTINGS);
-    const [version, now, oldestTransactionAge, fsync, fullPageWrites, ...free] = settings!;
+    const [version, now, oldestTransactionAge, fsync, fullPageWrites, retries, ...free] = settings!;
     return [
       await roundTrip(session, version as string),
-      ...durabilityOf({ fsync, full_page_writes: fullPageWrites }),
+      ...durabilityOf({ fsync, full_page_writes: fullPageWrites, retries }),
       await commitCost(session),
       await diskOf(session),
+      ...(await locksOf(session, url)),
       clockOf(Number(now)),
       connectionsOf(free),
       await snapshotsOf(session),
@@ -54,7 +55,7 @@ async function diagnosePrimary(url: string): Promise<Finding[]> {
 }
 
 const SETTINGS = `SELECT current_setting('server_version'), round(extract(epoch FROM clock_timestamp()) * 1000), ${OLDEST_TRANSACTION_AGE},
-  current_setting('fsync'), current_setting('full_page_writes'),
+  current_setting('fsync'), current_setting('full_page_writes'), current_setting('data_sync_retry'),
   current_setting('max_connections')::int - current_setting('superuser_reserved_connections')::int
     - (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'),
   (SELECT nullif(rolconnlimit, -1) - (SELECT count(*) FROM pg_stat_activity WHERE usename = session_user)
@@ -69,13 +70,15 @@ async function roundTrip(session: Session, version: string): Promise<Finding> {
   return warning('database', found, 'run the nodes near the server');
 }
 
-function durabilityOf(settings: Readonly<Record<string, Column | undefined>>): Finding[] {
+function durabilityOf({ retries, ...settings }: Readonly<Record<string, Column | undefined>>) {
   const off = Object.entries(settings)
     .filter(([, value]) => value === 'off')
     .map(([name]) => name);
-  if (off.length === 0) return [];
-  const found = `${off.join(', ')}: off, so a crash of the server can destroy the database`;
-  return [problem('durability', found, "turn them on in the server's configuration")];
+  const found = [
+    off.length > 0 && `${off.join(', ')}: off, so a crash of the server can destroy the database`,
+    retries === 'on' && 'data_sync_retry: on, so the server goes on after a write that has failed',
+  ].filter((each) => each !== false);
+  return found.map((each) => problem('durability', each, "correct the server's configuration"));
 }
 
 /** Measures a commit that the server must make durable; its message changes no table. */
@@ -88,6 +91,43 @@ async function commitCost(session: Session): Promise<Finding> {
     return warning('durability', found, 'each change waits for this: use a faster disk or standby');
   } catch (error) {
     return ok('durability', `a commit was not measured: ${(error as Error).message}`);
+  }
+}
+
+/** How long a change of a working store holds its locks, at most. */
+const HELD_MS = 3_000;
+
+/** How long what holds them is looked up. */
+const NAMING_MS = 1_000;
+
+/** Takes the locks of a change, in a transaction that is rolled back: while another transaction has them, every change fails. */
+async function locksOf(session: Session, url: string): Promise<Finding[]> {
+  if (!(await hasSchema(session))) return [];
+  const failure = await failureOfLocks(session, HELD_MS);
+  if (failure === undefined) return [ok('locks', 'no transaction is in the way of changes')];
+  if (failure.fault !== 'locked') return [ok('locks', `they were not tried: ${failure.message}`)];
+  const [[pid] = []] = await session.query('SELECT pg_backend_pid()');
+  let holders: readonly string[] = [];
+  using _watching = watchBlockers(await newSession(url, COMMAND), pid as bigint, (found) => {
+    holders = found;
+  });
+  await failureOfLocks(session, NAMING_MS);
+  const found = `every change fails: its locks are held by ${holders.join('; ') || 'another transaction'}`;
+  const advice =
+    'end the session (pg_terminate_backend), or the prepared transaction (ROLLBACK PREPARED)';
+  return [problem('locks', found, advice)];
+}
+
+/** Returns why a change cannot have its locks within a time; undefined if it can. */
+async function failureOfLocks(session: Session, ms: number): Promise<StoreUnavailable | undefined> {
+  try {
+    await session.run(
+      `BEGIN; SET LOCAL lock_timeout = ${ms}; SELECT FROM store FOR UPDATE; LOCK TABLE orders IN ROW EXCLUSIVE MODE; ROLLBACK`,
+    );
+    return undefined;
+  } catch (error) {
+    await session.run('ROLLBACK').catch(() => {});
+    return error as StoreUnavailable;
   }
 }
 

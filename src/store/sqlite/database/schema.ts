@@ -62,7 +62,9 @@ export function migrationsOf(db: DatabaseSync): number {
   const [replaced] = db.prepare(REPLACED).all();
   if (replaced !== undefined) throw new StoreNotUsable(`its table "${replaced.name}" is none`);
   if (!isOurs && (tables !== 0n || version !== 0n)) {
-    throw new StoreNotUsable('it belongs to another program');
+    throw new StoreNotUsable(
+      'it belongs to another program, or was made from the text of a dump, which leaves out what marks a store: restore a backup',
+    );
   }
   if (version > BigInt(MIGRATIONS.length)) {
     throw new StoreNotUsable(

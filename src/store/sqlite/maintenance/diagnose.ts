@@ -13,8 +13,10 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
 import { type Finding, inMs, medianMs, ok, problem, warning } from '../../diagnosis.ts';
 import { mayUse } from '../database/connection.ts';
+import { codeOf } from '../database/errors.ts';
 import { mountOf } from '../database/mounts.ts';
 import { namesProblem } from '../database/one-name.ts';
 import { lastGivenProblem } from '../database/origin.ts';
@@ -58,6 +60,7 @@ export async function diagnoseSqlite(path: string): Promise<Finding[]> {
       diskOf(file, folder),
       ...leftoversIn(folder),
       ...(await replicationOf(file)),
+      ...locksOf(file),
     ];
     const isWritable = findings.every(({ level }) => level !== 'problem');
     return isWritable ? [...findings, await syncCost(folder)] : findings;
@@ -105,6 +108,28 @@ function lastGivenOf(file: string): Finding[] {
   if (wrong === undefined) return [];
   const found = `${wrong}, so an older copy in place of the database is not recognized`;
   return [warning('files', found, 'delete it: the service makes it again when it starts')];
+}
+
+/** How long a change of a working store holds its lock, at most. */
+const HELD_MS = 3_000;
+
+/** Takes the lock of a change, and gives it back: while another process has it, every change fails. */
+function locksOf(file: string): Finding[] {
+  // Nothing has the database open.
+  if (!existsSync(file) || !existsSync(`${realpathSync(file)}-shm`)) return [];
+  try {
+    const db = new DatabaseSync(file, { timeout: HELD_MS });
+    try {
+      db.exec('BEGIN IMMEDIATE; ROLLBACK');
+      return [ok('locks', 'no process is in the way of changes')];
+    } finally {
+      db.close();
+    }
+  } catch (error) {
+    if (codeOf(error) !== 'busy') return [];
+    const found = 'every change fails: another process has a transaction open that writes';
+    return [problem('locks', found, 'end it: lslocks and fuser name the processes')];
+  }
 }
 
 /** Reports temporary files of a backup or a restore that was killed. */
