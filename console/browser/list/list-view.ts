@@ -128,7 +128,7 @@ function table(state: State, actions: Actions) {
             ({ id }) => id,
             (order) =>
               guard([shown, order, ...marksOf(state, order)], () =>
-                row(state, order, canAct, actions),
+                row(state, order, shown, actions),
               ),
           )
     }</tbody>
@@ -158,12 +158,10 @@ function marksOf({ selected, current, detail, changed, bulk }: State, order: Ord
   ] as const;
 }
 
-function row(state: State, order: OrderRecord, canAct: boolean, actions: Actions) {
-  const { id, status, petId, reference, quantity, placedAt, updatedAt } = order;
-  const { view, isNarrow } = state;
-  const [isSelected, isCurrent, isOpen, isChanged, result, age] = marksOf(state, order);
-  const to = { ...view, order: id };
-  const toPet = { ...withoutFilters(view), petId };
+/** @param shown what all rows depend on */
+function row(state: State, order: OrderRecord, shown: string, actions: Actions) {
+  const { id, status } = order;
+  const [isSelected, isCurrent, isOpen, isChanged, ...others] = marksOf(state, order);
   const classes = [
     status,
     isSelected ? 'selected' : '',
@@ -172,16 +170,25 @@ function row(state: State, order: OrderRecord, canAct: boolean, actions: Actions
     isChanged ? 'changed-now' : '',
   ].join(' ');
   return html`<tr role="row" class=${classes} aria-current=${isCurrent} @click=${actions.open(id)}>
-    <td role="cell" class="check">${canAct && status === 'pending' ? html`<input type="checkbox" aria-label="Select order ${id}" .checked=${isSelected} @change=${actions.select(id)} />` : nothing}</td>
-    <th scope="row" role="rowheader" class="id number"><a href=${searchOf(to)} @click=${actions.follow(to)}>${id}</a><button type="button" class="copy icon-only" aria-label="Copy id ${id}" @click=${actions.copy(String(id), 'Id')}>${icon('copy')}</button></th>
+    <td role="cell" class="check">${maySelect(state) && status === 'pending' ? html`<input type="checkbox" aria-label="Select order ${id}" .checked=${isSelected} @change=${actions.select(id)} />` : nothing}</td>
+    ${guard([shown, order, ...others], () => cells(state, order, actions))}</tr>`;
+}
+
+/** The other cells, which need not be drawn again when all rows are selected. */
+function cells(state: State, order: OrderRecord, actions: Actions) {
+  const { id, status, petId, reference, quantity, placedAt, updatedAt } = order;
+  const { view, isNarrow } = state;
+  const [, , , , result, age] = marksOf(state, order);
+  const to = { ...view, order: id };
+  const toPet = { ...withoutFilters(view), petId };
+  return html`<th scope="row" role="rowheader" class="id number"><a href=${searchOf(to)} @click=${actions.follow(to)}>${id}</a><button type="button" class="copy icon-only" aria-label="Copy id ${id}" @click=${actions.copy(String(id), 'Id')}>${icon('copy')}</button></th>
     <td role="cell" class="reference">${reference === undefined ? nothing : html`<bdi title=${reference}>${reference}</bdi><button type="button" class="copy icon-only" aria-label="Copy the reference ${reference}" @click=${actions.copy(reference, 'Reference')}>${icon('copy')}</button>`}</td>
     <td role="cell" class="status">${pill(status)}${result === undefined || result.kind === 'done' ? nothing : html`<span class="row-result" title=${result.text}>${icon('warning')}<span class="hidden">${result.text}</span></span>`}</td>
     <td role="cell" class="pet number">${petId === undefined ? nothing : html`${isNarrow && quantity !== undefined ? `${count(quantity)} × ` : nothing}<a href=${searchOf(toPet)} aria-label="Orders of pet ${petId}" @click=${actions.follow(toPet)}>${isNarrow ? 'pet ' : nothing}${petId}</a>`}</td>
     <td role="cell" class="quantity number">${quantity === undefined ? nothing : count(quantity)}</td>
     <td role="cell" class="ships">${shipsCell(order, isNarrow)}</td>
     <td role="cell" class="placed">${time(placedAt)}</td>
-    <td role="cell" class="changed"><time datetime=${updatedAt} title=${updatedAt}>${age}</time></td>
-  </tr>`;
+    <td role="cell" class="changed"><time datetime=${updatedAt} title=${updatedAt}>${age}</time></td>`;
 }
 
 /** The time at which an order ships; only in words if there is no room for the time. */
