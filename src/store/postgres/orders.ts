@@ -3,18 +3,12 @@ import type { ChangeResult } from '../../domain/bulk.ts';
 import type { KnownOrder } from '../../domain/lifecycle.ts';
 import type { OrderId } from '../../domain/order.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
-import { type OrderEvent, StoreUnavailable } from '../store.ts';
+import { StoreUnavailable } from '../store.ts';
 import { findRequests } from '../tables/bulk-requests.ts';
 import { findUses } from '../tables/hourly-uses.ts';
 import { isLatestRun } from '../tables/imports.ts';
 import { acknowledgementFrom } from '../tables/losses.ts';
-import {
-  eventFromRow,
-  findReferences,
-  ORDER_COLUMNS,
-  ORDER_WIDTH,
-  orderFromRow,
-} from '../tables/orders.ts';
+import { findReferences, ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import { findPlacements } from '../tables/placements.ts';
 import { expectNotMovedAway, readFreeIds, requireStoreRow } from '../tables/store-row.ts';
 import { arrayOf } from './database/arrays.ts';
@@ -23,11 +17,6 @@ import type { Session } from './database/session.ts';
 import { expectOnPrimary, ON_STANDBY } from './database/standby.ts';
 import { inTransaction, waitForStandby } from './database/transaction.ts';
 import { changeValues, writeBatch, writeStatement } from './write-batch.ts';
-
-/** Returns the events of an order, oldest first. */
-export async function orderEvents(session: Session, id: OrderId): Promise<OrderEvent[]> {
-  return (await session.query(SQL.history, [id])).map(eventFromRow);
-}
 
 /**
  * Attempts to read, decide and write without a lock. If other nodes change what was read during each attempt, the batch runs under a lock that
@@ -166,8 +155,6 @@ const SQL = {
   read: `SELECT known.*, store.moved_to, current_setting('synchronous_standby_names') <> '',
       ${ON_STANDBY} FROM store LEFT JOIN
       (SELECT ${ORDER_COLUMNS}, revision FROM orders WHERE id = ANY ($1::bigint[])) AS known ON true`,
-  history: `SELECT revision, type, at, by FROM order_events WHERE order_id = $1
-    ORDER BY revision, at, type = 'placed' DESC`,
   claim: 'SELECT store_orders_claim_import($1, $2, $3, $4)',
   claimAndWrite: writeStatement({
     claim: 'store_orders_claim_import($22, $23, $24, $25)',

@@ -1,18 +1,13 @@
 import { realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
-import type { History } from '../history.ts';
 import type { OpenOptions } from '../open-options.ts';
 import type { Store, StoreSizes } from '../store.ts';
-import { readAudit, readOperators } from '../tables/audit.ts';
 import { readPositionBefore } from '../tables/feed.ts';
-import { importProgress, readImports } from '../tables/imports.ts';
-import { findKey, keyNames, readKeyPage, readKeys } from '../tables/keys.ts';
-import { readLosses } from '../tables/losses.ts';
 import { idsOf } from '../tables/orders.ts';
-import { findPet } from '../tables/pets.ts';
-import { readRevisionAt, readStatus, requireStoreRow } from '../tables/store-row.ts';
-import { countWebhooks, readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
+import { historyOf, readsOf } from '../tables/reads.ts';
+import { requireStoreRow } from '../tables/store-row.ts';
+import { readWebhookLags } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
 import { changedOrdersOf } from './changed-orders.ts';
 import {
@@ -27,7 +22,6 @@ import { Session } from './database/session.ts';
 import { expectServed } from './database/transaction.ts';
 import { readFeed } from './feed.ts';
 import { backupBeforeMigration } from './maintenance/backup-before-migration.ts';
-import { orderEvents } from './orders.ts';
 import { Pages } from './pages.ts';
 import { scanOrders } from './scan.ts';
 import { Turns } from './turns.ts';
@@ -95,24 +89,13 @@ function storeOf(
   const changedOrders = changedOrdersOf(listing);
   let closing: Promise<void> | undefined;
   const guarded = <T>(use: () => T | Promise<T>) => usability.guard(use);
-  /**
-   * For reads whose own statement has no guard. What the guard excludes, a moved or migrated store, does not change any more, so the read is
-   * current.
-   */
-  const served = <T>(read: () => Promise<T>) =>
-    guarded(() => {
-      expectServed(session);
-      return read();
+  const read = <T>(use: (session: Session) => Promise<T>) => guarded(() => use(session));
+  /** What the guard excludes, a moved or migrated store, does not change any more, so the read is current. */
+  const served = <T>(use: (session: Session) => Promise<T>) =>
+    read((each) => {
+      expectServed(each);
+      return use(each);
     });
-  const history: History = {
-    scan: (visit, at) => guarded(() => scanOrders(openSession, visit, at)),
-    revisionAt: (time) => guarded(() => readRevisionAt(session, time)),
-    imports: () => guarded(() => readImports(session)),
-    importProgress: (source) => guarded(() => importProgress(session, source)),
-    losses: () => guarded(() => readLosses(session)),
-    audit: (limit) => guarded(() => readAudit(session, limit)),
-    operators: (revisions) => guarded(() => readOperators(session, revisions)),
-  };
   /** Closes the writer last: the last connection to close checkpoints the write-ahead log. */
   const close = async () => {
     await usability.close();
@@ -122,7 +105,8 @@ function storeOf(
   };
   return {
     engine: { name: 'sqlite', schema: MIGRATIONS.length },
-    history,
+    history: historyOf(read, (visit, at) => guarded(() => scanOrders(openSession, visit, at))),
+    ...readsOf(read, served),
     apply: <C extends StoreCommand>(commands: readonly C[]) =>
       guarded(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
     changedOrders: (since, visit) => guarded(() => changedOrders(since, visit)),
@@ -133,19 +117,7 @@ function storeOf(
     feed: (after, limit) => guarded(() => turns.run(() => readFeed(session, after, limit))),
     positionBefore: (time) => guarded(() => readPositionBefore(session, time)),
     activity: (query) => guarded(() => countActivity(session, turns, query)),
-    events: (id) => guarded(() => orderEvents(session, id)),
-    webhooks: (id) => served(() => readWebhooks(session, id)),
     webhookLags: (revisions) => guarded(() => turns.run(() => readWebhookLags(session, revisions))),
-    pet: (id) => served(() => findPet(session, id)),
-    keys: (digests) =>
-      digests === undefined
-        ? guarded(() => readKeys(session))
-        : served(() => readKeys(session, digests)),
-    key: (id) => served(() => findKey(session, id)),
-    keyPage: (query) => guarded(() => readKeyPage(session, query)),
-    webhookCounts: (keyIds) => guarded(() => countWebhooks(session, keyIds)),
-    keyNames: (ids) => guarded(() => keyNames(session, ids)),
-    status: (options) => (options?.evenIfMoved ? guarded : served)(() => readStatus(session)),
     sizes: () => guarded(() => sizesOf(usability.path)),
     connected: () => guarded(() => {}),
     close: () => {

@@ -9,18 +9,11 @@ import {
 import type { KnownOrder } from '../../domain/lifecycle.ts';
 import type { OrderId } from '../../domain/order.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
-import type { OrderEvent } from '../store.ts';
 import { recordOperator } from '../tables/audit.ts';
 import { findRequests } from '../tables/bulk-requests.ts';
 import { findUses } from '../tables/hourly-uses.ts';
 import { isLatestRun } from '../tables/imports.ts';
-import {
-  eventFromRow,
-  findReferences,
-  ORDER_COLUMNS,
-  ORDER_WIDTH,
-  orderFromRow,
-} from '../tables/orders.ts';
+import { findReferences, ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import { findPlacements } from '../tables/placements.ts';
 import { readFreeIds } from '../tables/store-row.ts';
 import { jsonArray, type Session } from './database/session.ts';
@@ -34,11 +27,6 @@ function findKnown(session: Session, ids: readonly OrderId[]): KnownOrder[] {
     order: orderFromRow(row),
     revision: row[ORDER_WIDTH] as bigint,
   }));
-}
-
-/** Returns the events of an order, oldest first. */
-export function orderEvents(session: Session, id: OrderId): OrderEvent[] {
-  return session.query(SQL.history, [id]).map(eventFromRow);
 }
 
 /** Carries out commands inside a transaction. */
@@ -92,12 +80,5 @@ const SQL = {
   findOne: `SELECT ${ORDER_COLUMNS}, revision FROM orders WHERE id = ?`,
   find: `SELECT ${ORDER_COLUMNS}, orders.revision FROM json_each(?) AS asked
     CROSS JOIN orders ON orders.id = asked.value`,
-  // Events are ordered by revision: `previous` leads from the order's latest event to all of them.
-  history: `WITH RECURSIVE revisions (revision) AS (
-      SELECT revision FROM orders WHERE id = ?1
-      UNION
-      SELECT previous FROM revisions CROSS JOIN order_events USING (revision) WHERE order_id = ?1)
-    SELECT revision, type, at, by FROM revisions CROSS JOIN order_events USING (revision)
-    WHERE order_id = ?1 ORDER BY revision, at, type = 'placed' DESC`,
   advance: 'UPDATE imports SET placed = placed + ? WHERE source = ?',
 } as const;

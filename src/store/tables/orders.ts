@@ -14,6 +14,7 @@ import type { OrderEvent } from '../store.ts';
 import {
   boolean,
   byText,
+  type Dialects,
   integer,
   jsonRows,
   number,
@@ -105,6 +106,11 @@ export function eventFromRow([revision, type, at, by]: Row): OrderEvent {
   };
 }
 
+/** See Store.events. */
+export async function orderEvents(session: Session, id: OrderId): Promise<OrderEvent[]> {
+  return (await session.query(EVENTS[session.engine], [id])).map(eventFromRow);
+}
+
 /** Returns the orders that have these references, as they were placed. */
 export async function findReferences(
   session: Session,
@@ -126,6 +132,19 @@ export async function idsOf(session: Session, references: readonly string[]): Pr
   ]);
   return rows.map(([id]) => id as bigint);
 }
+
+const events = (rows: string) => `SELECT revision, type, at, by FROM ${rows}
+    WHERE order_id = $1 ORDER BY revision, at, type = 'placed' DESC`;
+
+const EVENTS: Dialects = {
+  // Events are ordered by revision: `previous` leads from the order's latest event to all of them.
+  sqlite: `WITH RECURSIVE revisions (revision) AS (
+      SELECT revision FROM orders WHERE id = $1
+      UNION
+      SELECT previous FROM revisions CROSS JOIN order_events USING (revision) WHERE order_id = $1)
+    ${events('revisions CROSS JOIN order_events USING (revision)')}`,
+  postgresql: events('order_events'),
+};
 
 const IDS = byText(
   (c) => `SELECT orders.id FROM json_array_elements($1::json) AS asked
