@@ -1,15 +1,12 @@
 import { Batch, type BatchCommand, type BatchOutcome, lookupsOf } from '../../domain/batch.ts';
-import type { ChangeResult } from '../../domain/bulk.ts';
 import type { KnownOrder } from '../../domain/lifecycle.ts';
 import type { OrderId } from '../../domain/order.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
 import { StoreUnavailable } from '../store.ts';
-import { findRequests } from '../tables/bulk-requests.ts';
-import { findUses } from '../tables/hourly-uses.ts';
+import { findOthers } from '../tables/carry-out.ts';
 import { isLatestRun } from '../tables/imports.ts';
 import { acknowledgementFrom } from '../tables/losses.ts';
-import { findReferences, ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
-import { findPlacements } from '../tables/placements.ts';
+import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import { expectNotMovedAway, readFreeIds, requireStoreRow } from '../tables/store-row.ts';
 import { arrayOf } from './database/arrays.ts';
 import { sqlState, WAS_CHANGED } from './database/errors.ts';
@@ -70,34 +67,21 @@ const REPLACED =
 
 /** Computes the outcomes of the commands for the current state of the store. */
 async function workOut(session: Session, commands: readonly BatchCommand[]) {
-  const { ids, placements, references, bulkRequests, limitedKeys } = lookupsOf(commands);
-  const [known, found, named, repeatable, uses, freeIds] = await Promise.all([
+  const { ids, ...lookups } = lookupsOf(commands);
+  const [known, others] = await Promise.all([
     readKnown(session, ids),
-    findPlacements(session, placements),
-    findReferences(session, references),
-    findRequests<readonly ChangeResult[]>(session, bulkRequests),
-    findUses(session, limitedKeys),
-    placements.length === 0 ? undefined : readFreeIds(session),
+    findOthers(session, lookups),
   ]);
   expectNotMovedAway(known.movedTo);
+  const { freeIds } = others;
   if (freeIds !== undefined && freeIds.highest < session.highestGiven) {
     // The next session records the loss, and its ids leap, before it gives one.
     session.destroy();
     throw new StoreUnavailable(REPLACED, 'replaced');
   }
-  const batch = new Batch({
-    orders: known.orders,
-    placements: found,
-    references: named,
-    bulkRequests: repeatable,
-    uses,
-    ...(freeIds !== undefined && { freeIds }),
-  });
-  return {
-    batch,
-    outcomesAt: batch.carryOutAll(commands),
-    isSynchronous: known.isSynchronous,
-  };
+  const { orders, isSynchronous } = known;
+  const batch = new Batch({ orders, ...others });
+  return { batch, outcomesAt: batch.carryOutAll(commands), isSynchronous };
 }
 
 /** Attempts to place rows while other imports take ids, or orders change, concurrently. */

@@ -1,20 +1,11 @@
-import {
-  Batch,
-  type BatchCommand,
-  type BatchOutcome,
-  type Known,
-  type Lookups,
-  lookupsOf,
-} from '../../domain/batch.ts';
+import { Batch, type BatchCommand, type BatchOutcome, lookupsOf } from '../../domain/batch.ts';
 import type { KnownOrder } from '../../domain/lifecycle.ts';
 import type { OrderId } from '../../domain/order.ts';
 import type { CommandOf, OutcomeOf } from '../commands.ts';
 import { recordOperator } from '../tables/audit.ts';
-import { findRequests } from '../tables/bulk-requests.ts';
-import { findUses } from '../tables/hourly-uses.ts';
+import { findOthers } from '../tables/carry-out.ts';
 import { isLatestRun } from '../tables/imports.ts';
-import { findReferences, ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
-import { findPlacements } from '../tables/placements.ts';
+import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import { readFreeIds } from '../tables/store-row.ts';
 import { jsonArray, type Session } from './database/session.ts';
 import { writeBatch } from './write-batch.ts';
@@ -41,20 +32,6 @@ export async function changeOrders(
   const batch = new Batch(isMore ? { orders, ...(await findOthers(session, others)) } : { orders });
   const outcomesAt = batch.carryOutAll(commands);
   return outcomesAt(await writeBatch(session, batch));
-}
-
-/** Reads what some commands depend on besides orders. */
-async function findOthers(
-  session: Session,
-  { placements, references, bulkRequests, limitedKeys }: Omit<Lookups, 'ids'>,
-): Promise<Omit<Known, 'orders'>> {
-  return {
-    placements: await findPlacements(session, placements),
-    references: await findReferences(session, references),
-    bulkRequests: await findRequests(session, bulkRequests),
-    uses: await findUses(session, limitedKeys),
-    ...(placements.length > 0 && { freeIds: await readFreeIds(session) }),
-  };
 }
 
 /** Places the next rows of an import, inside a transaction. */
