@@ -15,7 +15,13 @@ import { ORDER_COLUMNS, RECORD_WIDTH, recordFromRow } from '../tables/orders.ts'
 import type { Row } from '../tables/session.ts';
 import { readStatus, requireStoreRow } from '../tables/store-row.ts';
 import { jsonArray, type Session } from './database/session.ts';
-import { expectServed, expectUsable, GUARD_COLUMNS, inSnapshot } from './database/transaction.ts';
+import {
+  expectServed,
+  expectUsable,
+  GUARD_COLUMNS,
+  inSnapshot,
+  ofSnapshot,
+} from './database/transaction.ts';
 import { readPosition } from './feed.ts';
 import type { Turns } from './turns.ts';
 import {
@@ -95,20 +101,6 @@ export class Pages {
       const isExact = after === undefined || placeAfter(session, walk, after, 1) === undefined;
       return { orders, isExact, position };
     });
-  }
-}
-
-/** Reads one snapshot in several turns, on a connection of its own. */
-async function ofSnapshot<T>(
-  openSession: () => Session,
-  use: (session: Session) => Promise<T>,
-): Promise<T> {
-  const session = openSession();
-  try {
-    session.run('BEGIN');
-    return await use(session);
-  } finally {
-    session.close();
   }
 }
 

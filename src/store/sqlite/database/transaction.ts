@@ -71,5 +71,19 @@ export function inSnapshot<T>(session: Session, use: () => T): T {
   }
 }
 
+/** Reads one snapshot in several turns, on a connection of its own. */
+export async function ofSnapshot<T>(
+  openSession: () => Session,
+  use: (session: Session) => Promise<T>,
+): Promise<T> {
+  const session = openSession();
+  try {
+    session.run('BEGIN');
+    return await use(session);
+  } finally {
+    session.close();
+  }
+}
+
 /** Columns for `expectUsable`, from the table store. */
 export const GUARD_COLUMNS = '(SELECT user_version FROM pragma_user_version), store.moved_to';
