@@ -6,7 +6,7 @@ import type { AuditRecord } from './audit.ts';
 export type ScanVisit = (orders: readonly Order[]) => Promise<boolean | undefined>;
 
 /** The earlier imports of a file's content. */
-export interface ImportProgress {
+interface ImportProgress {
   /** Rows that a new run skips, since an unfinished import has placed them. */
   readonly placed: number;
   /** The import of the same content, if it is finished. */

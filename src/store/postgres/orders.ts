@@ -1,12 +1,12 @@
 import { Batch, type BatchCommand, type BatchOutcome, lookupsOf } from '../../domain/batch.ts';
 import type { KnownOrder } from '../../domain/lifecycle.ts';
 import type { OrderId } from '../../domain/order.ts';
-import type { CommandOf, OutcomeOf } from '../commands.ts';
 import { StoreUnavailable } from '../store.ts';
 import { findOthers } from '../tables/carry-out.ts';
 import { isLatestRun } from '../tables/imports.ts';
 import { acknowledgementFrom } from '../tables/losses.ts';
 import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
+import type { Commands } from '../tables/session.ts';
 import { expectNotMovedAway, readFreeIds, requireStoreRow } from '../tables/store-row.ts';
 import { arrayOf } from './database/arrays.ts';
 import { sqlState, WAS_CHANGED } from './database/errors.ts';
@@ -87,20 +87,16 @@ async function workOut(session: Session, commands: readonly BatchCommand[]) {
 /** Attempts to place rows while other imports take ids, or orders change, concurrently. */
 const MAX_IMPORT_ATTEMPTS = 50;
 
-type ImportOrders = CommandOf<'importOrders'>;
-
 /**
- * Places the next rows of an import. Existing orders are read without a lock, and one statement writes everything. The server executes it only
+ * Existing orders are read without a lock, and one statement writes everything. The server executes it only
  * once it has received all of it, so an import that is slow or stops while sending does not block other writers.
  */
-export async function importOrders(
-  session: Session,
-  { source, run, orders, auditId }: ImportOrders,
-): Promise<OutcomeOf<ImportOrders>> {
+export const importOrders: Commands<Session>['importOrders'] = async (session, command) => {
+  const { source, run, orders, auditId } = command;
   const ids = orders.flatMap(({ id }) => id ?? []);
   const outcome = await unlessChanged(MAX_IMPORT_ATTEMPTS, async () => {
     const [isLatest, freeIds, known] = await Promise.all([
-      isLatestRun(session, { source, run }),
+      isLatestRun(session, command),
       readFreeIds(session),
       readKnown(session, ids),
     ]);
@@ -120,7 +116,7 @@ export async function importOrders(
   });
   if (outcome !== undefined) return outcome;
   throw new StoreUnavailable('other imports kept taking the next ids', 'locked');
-}
+};
 
 /** Returns those of the orders that exist, where the store was moved to, or null, and whether commits wait for a standby. */
 async function readKnown(session: Session, ids: readonly OrderId[]) {

@@ -1,9 +1,9 @@
-import { isSamePosition, type Position } from '../../../protocol/history.ts';
+import { isSamePosition } from '../../../protocol/history.ts';
 import { Mutex } from '../../concurrency.ts';
-import { byId, INT64_MAX, type Order } from '../../domain/order.ts';
+import { byId, INT64_MAX } from '../../domain/order.ts';
 import type { Store } from '../store.ts';
 import { ORDER_COLUMNS, ORDER_WIDTH } from '../tables/orders.ts';
-import type { Row } from '../tables/session.ts';
+import type { Row, StoreReads } from '../tables/session.ts';
 import type { Session } from './database/session.ts';
 import { isInPast, readPosition } from './feed.ts';
 import { PAGE, pagesById, visitPages } from './scan.ts';
@@ -17,11 +17,7 @@ export function changedOrdersOf(session: Session): Store['changedOrders'] {
   return (since, visit) => mutex.run(() => readChanged(session, since, visit));
 }
 
-async function readChanged(
-  session: Session,
-  since: Position | undefined,
-  visit: (orders: readonly Order[]) => void,
-): Promise<Position | undefined> {
+const readChanged: StoreReads<Store, Session>['changedOrders'] = async (session, since, visit) => {
   if (since !== undefined && isSamePosition(since, readPosition(session))) return since;
   session.run('BEGIN');
   try {
@@ -36,7 +32,7 @@ async function readChanged(
   } finally {
     session.run('COMMIT');
   }
-}
+};
 
 /** Reads the orders changed after a revision, in the order of their latest events. */
 function* pagesByRevision(session: Session, since: bigint): Iterable<readonly Row[]> {

@@ -1,11 +1,11 @@
 import { Batch, type BatchCommand, type BatchOutcome, lookupsOf } from '../../domain/batch.ts';
 import type { KnownOrder } from '../../domain/lifecycle.ts';
 import type { OrderId } from '../../domain/order.ts';
-import type { CommandOf, OutcomeOf } from '../commands.ts';
 import { recordOperator } from '../tables/audit.ts';
 import { findOthers } from '../tables/carry-out.ts';
 import { isLatestRun } from '../tables/imports.ts';
 import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
+import type { Commands } from '../tables/session.ts';
 import { readFreeIds } from '../tables/store-row.ts';
 import { jsonArray, type Session } from './database/session.ts';
 import { writeBatch } from './write-batch.ts';
@@ -34,11 +34,8 @@ export async function changeOrders(
   return outcomesAt(await writeBatch(session, batch));
 }
 
-/** Places the next rows of an import, inside a transaction. */
-export async function importOrders(
-  session: Session,
-  command: CommandOf<'importOrders'>,
-): Promise<OutcomeOf<CommandOf<'importOrders'>>> {
+/** Inside a transaction. */
+export const importOrders: Commands<Session>['importOrders'] = async (session, command) => {
   const { source, orders, auditId } = command;
   if (!(await isLatestRun(session, command))) return { refusal: 'out_of_turn' };
   const ids = orders.flatMap(({ id }) => id ?? []);
@@ -50,7 +47,7 @@ export async function importOrders(
   if (revision > 0n) await recordOperator(session, { first: revision, last: revision }, auditId);
   session.write(SQL.advance, [orders.length, source]);
   return outcome;
-}
+};
 
 const SQL = {
   // One statement for several ids takes half the time of one for each, but almost twice the time for a single id.

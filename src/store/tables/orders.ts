@@ -2,15 +2,9 @@ import { STATUS_WITH } from '../../../protocol/history.ts';
 import type { ReferenceName } from '../../domain/batch.ts';
 import { type LaterEvent, orderAfter } from '../../domain/change.ts';
 import type { OrderEventType } from '../../domain/lifecycle.ts';
-import {
-  INT64_MIN,
-  type Order,
-  type OrderId,
-  type OrderRecord,
-  type OrderStatus,
-} from '../../domain/order.ts';
+import { INT64_MIN, type Order, type OrderRecord, type OrderStatus } from '../../domain/order.ts';
 import type { KnownReference } from '../../domain/placement.ts';
-import type { OrderEvent } from '../store.ts';
+import type { OrderEvent, Store } from '../store.ts';
 import {
   boolean,
   byText,
@@ -20,6 +14,7 @@ import {
   number,
   type Row,
   type Session,
+  type StoreReads,
   text,
 } from './session.ts';
 
@@ -106,10 +101,8 @@ export function eventFromRow([revision, type, at, by]: Row): OrderEvent {
   };
 }
 
-/** See Store.events. */
-export async function orderEvents(session: Session, id: OrderId): Promise<OrderEvent[]> {
-  return (await session.query(EVENTS[session.engine], [id])).map(eventFromRow);
-}
+export const orderEvents: StoreReads<Store>['events'] = async (session, id) =>
+  (await session.query(EVENTS[session.engine], [id])).map(eventFromRow);
 
 /** Returns the orders that have these references, as they were placed. */
 export async function findReferences(
@@ -125,13 +118,12 @@ export async function findReferences(
 /** Orders with one reference that are found: each API key can have placed one. */
 const MAX_OF_REFERENCE = 10;
 
-/** See Store.idsOf. */
-export async function idsOf(session: Session, references: readonly string[]): Promise<OrderId[]> {
+export const idsOf: StoreReads<Store>['idsOf'] = async (session, references) => {
   const rows = await session.query(IDS[session.engine], [
     jsonRows(references.map((each) => [each])),
   ]);
   return rows.map(([id]) => id as bigint);
-}
+};
 
 const events = (rows: string) => `SELECT revision, type, at, by FROM ${rows}
     WHERE order_id = $1 ORDER BY revision, at, type = 'placed' DESC`;
