@@ -59,7 +59,7 @@ export interface Database {
   /** Returns whether the database file, or the PostgreSQL schema, exists. */
   exists(): Promise<boolean>;
   open(options: OpenOptions): Promise<Store>;
-  /** Checks the whole store, of this release or an earlier one, in one snapshot. */
+  /** Checks every row of the store, of this release or an earlier one, in one snapshot; see StoreCheck. Writes nothing. */
   check(options?: StoreCheck): Promise<Findings>;
   /** Checks the database, even without a store: permissions, disk or server, and the duration of a commit. */
   diagnose(): Promise<Finding[]>;
@@ -68,7 +68,7 @@ export interface Database {
 
   /** Opens a snapshot of the store, for copying from it. */
   openSource(): Promise<Source>;
-  /** Opens an empty database, or one with an interrupted copy, for copying into it. */
+  /** Opens an empty database, or one with an interrupted copy, for copying into it; refuses another copy that is running. */
   openTarget(): Promise<Target>;
   /**
    * Runs `complete` with the ids of the store, while it is marked as moved to `label`, under a lock that excludes all writers.

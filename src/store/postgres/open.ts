@@ -39,10 +39,7 @@ import { writerOn } from './writer.ts';
  */
 const LOOK_FOR_PRIMARY_MS = 5_000;
 
-/**
- * Opens the engine for several nodes: five connections, each reestablished when it is lost.
- * @throws StoreUnavailable, StoreNotUsable
- */
+/** Opens the engine for several nodes: five connections, each reestablished when it is lost. */
 export async function openPostgres(url: string, options: OpenOptions): Promise<Store> {
   const currentUrl = () => {
     const now = options.currentUrl?.() ?? url;

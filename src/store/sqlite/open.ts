@@ -28,10 +28,7 @@ import { Turns } from './turns.ts';
 import { Usability } from './usability.ts';
 import { WriterClient } from './writer-client.ts';
 
-/**
- * Opens the embedded engine: one file, one writer thread, readers that are never blocked.
- * @throws StoreNotUsable
- */
+/** Opens the embedded engine: one file, one writer thread, readers that are never blocked. */
 export async function openSqlite(path: string, options: OpenOptions): Promise<Store> {
   if (options.purpose === 'read') return openReadOnly(path);
   if (options.purpose === 'service') await backupBeforeMigration(path, options);
@@ -46,10 +43,7 @@ export async function openSqlite(path: string, options: OpenOptions): Promise<St
   }
 }
 
-/**
- * Opens a store without a writer, for a read-only file or disk.
- * @throws StoreNotUsable
- */
+/** Opens a store without a writer, for a read-only file or disk. */
 function openReadOnly(path: string): Store {
   const reading = withOpenErrors(path, () => {
     const location = readableLocation(path);

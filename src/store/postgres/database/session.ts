@@ -203,23 +203,16 @@ export class Session implements TableSession {
     return (rows[0] as unknown as Row)[0] as bigint;
   }
 
-  /**
-   * Executes a statement and returns its rows.
-   * @throws StoreUnavailable with PostgreSQL's or the driver's error as its cause
-   */
+  /** @throws StoreUnavailable with PostgreSQL's or the driver's error as its cause */
   async query(sql: string, values: readonly Value[] = []): Promise<Row[]> {
     return (await this.#send(prepared(sql, values))).rows;
   }
 
-  /**
-   * Executes a statement that writes and returns the number of rows that it has written.
-   * @throws StoreUnavailable, also if the write may be lost
-   */
+  /** @throws StoreUnavailable, also if the write may be lost */
   async write(sql: string, values: readonly Value[] = []): Promise<number> {
     return (await this.#sendDurable(prepared(sql, values))).rowCount ?? 0;
   }
 
-  /** Executes a statement that writes and returns its rows; see `write`. */
   async writeReturning(sql: string, values: readonly Value[] = []): Promise<Row[]> {
     return (await this.#sendDurable(prepared(sql, values))).rows;
   }

@@ -42,10 +42,8 @@ import { checkSqlite } from './check.ts';
 import { beginHistory, freeIdsOf } from './reserved-ids.ts';
 
 /**
- * Replaces the database at `target` by a copy of the store in `file`, and keeps the old one beside it. The backup is
- * checked before and after it is copied, and put in place in one step, with no log of the old database left.
- * @throws StoreNotUsable, with nothing changed, if `file` is not sound, or the database is in use or must not be
- *   replaced
+ * Replaces the database at `target`, and keeps the old one beside it. The backup is checked before and after it is copied, and put in place in one
+ * step, with no log of the old database left. If it is refused, nothing is changed.
  */
 export async function restoreSqlite(
   file: string,
