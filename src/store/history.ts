@@ -2,9 +2,6 @@ import type { FreeIds } from '../domain/ids.ts';
 import type { Order } from '../domain/order.ts';
 import type { AuditRecord } from './audit.ts';
 
-/** Receives a batch of orders; resolves to false to stop the scan. */
-export type ScanVisit = (orders: readonly Order[]) => Promise<boolean | undefined>;
-
 /** The earlier imports of a file's content. */
 interface ImportProgress {
   /** Rows that a new run skips, since an unfinished import has placed them. */
@@ -22,7 +19,10 @@ export interface History {
    * before making the next. Stops at the end, or when a call resolves to false.
    * @param at the revision whose orders are visited, as they were then; absent for the latest
    */
-  scan(visit: ScanVisit, at?: bigint): Promise<void>;
+  scan(
+    visit: (orders: readonly Order[]) => Promise<boolean | undefined>,
+    at?: bigint,
+  ): Promise<void>;
 
   /** Returns the last revision before the first event that is later than `time`, in milliseconds since the epoch. */
   revisionAt(time: number): Promise<bigint>;

@@ -22,7 +22,7 @@ import { Session } from './database/session.ts';
 import { expectServed } from './database/transaction.ts';
 import { readFeed } from './feed.ts';
 import { backupBeforeMigration } from './maintenance/backup-before-migration.ts';
-import { Pages } from './pages.ts';
+import { countMatching, readOrders, readPage } from './pages.ts';
 import { scanOrders } from './scan.ts';
 import { Turns } from './turns.ts';
 import { Usability } from './usability.ts';
@@ -57,16 +57,15 @@ function openReadOnly(path: string): Store {
 }
 
 /**
- * Opens the connections for reading: a session for single statements, each with its own snapshot, one for lists, and further ones for reads with
- * snapshots of their own. Reads run on the caller's thread: they wait for no lock and mostly find their pages in memory, so handing them to another
- * thread would cost more than most reads.
+ * Opens the connections for reading, and a session for lists. Reads run on the caller's thread: they wait for no lock and mostly find their pages in
+ * memory, so handing them to another thread would cost more than most reads.
  */
 function openReading(location: Location) {
   const openSession = () => new Session(openForReading(location));
   const session = openSession();
   try {
     requireStoreRow(session.query('SELECT 1 FROM store')[0]);
-    return { openSession, session, listing: openSession() };
+    return { openSession, session, listing: openSession(), turns: new Turns() };
   } catch (error) {
     session.close();
     throw error;
@@ -74,12 +73,11 @@ function openReading(location: Location) {
 }
 
 function storeOf(
-  { openSession, session, listing }: ReturnType<typeof openReading>,
+  reading: ReturnType<typeof openReading>,
   writer: Pick<WriterClient, 'apply' | 'close'>,
   usability: Usability,
 ): Store {
-  const turns = new Turns();
-  const pages = new Pages(session, turns);
+  const { session, listing, turns } = reading;
   const changedOrders = changedOrdersOf(listing);
   let closing: Promise<void> | undefined;
   const guarded = <T>(use: () => T | Promise<T>) => usability.guard(use);
@@ -99,18 +97,18 @@ function storeOf(
   };
   return {
     engine: { name: 'sqlite', schema: MIGRATIONS.length },
-    history: historyOf(read, (visit, at) => guarded(() => scanOrders(openSession, visit, at))),
+    history: historyOf(read, (visit, at) => guarded(() => scanOrders(reading, visit, at))),
     ...readsOf(read, served),
     apply: <C extends StoreCommand>(commands: readonly C[]) =>
       guarded(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
     changedOrders: (since, visit) => guarded(() => changedOrders(since, visit)),
-    orders: (ids, options) => guarded(() => pages.orders(ids, options)),
+    orders: (ids, options) => guarded(() => readOrders(reading, ids, options)),
     idsOf: (references) => guarded(() => idsOf(session, references)),
-    page: (query) => guarded(() => pages.page(openSession, query)),
-    count: (filter) => guarded(() => pages.count(openSession, filter)),
+    page: (query) => guarded(() => readPage(reading, query)),
+    count: (filter) => guarded(() => countMatching(reading, filter)),
     feed: (after, limit) => guarded(() => turns.run(() => readFeed(session, after, limit))),
     positionBefore: (time) => guarded(() => readPositionBefore(session, time)),
-    activity: (query) => guarded(() => countActivity(session, turns, query)),
+    activity: (query) => guarded(() => countActivity(reading, query)),
     webhookLags: (revisions) => guarded(() => turns.run(() => readWebhookLags(session, revisions))),
     sizes: () => guarded(() => sizesOf(usability.path)),
     connected: () => guarded(() => {}),

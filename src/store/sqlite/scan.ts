@@ -1,28 +1,24 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { INT64_MAX, INT64_MIN, type Order, type OrderId } from '../../domain/order.ts';
-import type { ScanVisit } from '../history.ts';
+import type { History } from '../history.ts';
 import { ORDER_COLUMNS, orderBeforeFromRow, orderFromRow } from '../tables/orders.ts';
-import type { Row } from '../tables/session.ts';
+import type { Row, StoreReads } from '../tables/session.ts';
 import type { Session } from './database/session.ts';
 import { ofSnapshot } from './database/transaction.ts';
+import type { Reading } from './turns.ts';
 
 /** Orders per page; bounds memory, and how long the event loop is blocked (about a millisecond). */
 export const PAGE = 512;
 /** Longest time that a scan takes of a turn of the event loop, unless one page takes longer. */
 const MAX_SHARE_MS = 20;
 
-/** See History.scan. Uses a connection of its own, since the visitor decides how long it lasts. */
-export function scanOrders(
-  openSession: () => Session,
-  visit: ScanVisit,
-  at?: bigint,
-): Promise<void> {
-  return ofSnapshot(openSession, (session) => {
+/** Uses a connection of its own, since the visitor decides how long it lasts. */
+export const scanOrders: StoreReads<History, Reading>['scan'] = ({ openSession }, visit, at) =>
+  ofSnapshot(openSession, (session) => {
     if (at === undefined) return visitPages(pagesById(session, 'true'), visit);
     const pages = pagesOf((lowest) => session.query(AT_REVISION, [lowest, at]));
     return visitPages(pages, visit, orderBeforeFromRow);
   });
-}
 
 /**
  * Visits orders page by page. Yields to the event loop after each page, or on a busy event loop after as many pages as take the time that its
