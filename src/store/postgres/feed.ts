@@ -49,11 +49,7 @@ export async function readPosition(session: Session): Promise<Position> {
 }
 
 /** Returns whether a position is in the past of the store, which is now at `now`. */
-export async function isInPast(
-  session: Session,
-  position: Position,
-  now: Position,
-): Promise<boolean> {
+export async function isInPast(session: Session, position: Position, now: Position) {
   const [row] = await session.query(HEAD, [position.revision]);
   return isPast(position, now, headFromColumn(row?.[0]));
 }

@@ -1,4 +1,4 @@
-import { Batch, type BatchCommand, type BatchOutcome, lookupsOf } from '../../domain/batch.ts';
+import { Batch, type BatchCommand, lookupsOf } from '../../domain/batch.ts';
 import type { KnownOrder } from '../../domain/lifecycle.ts';
 import type { OrderId } from '../../domain/order.ts';
 import { StoreUnavailable } from '../store.ts';
@@ -25,10 +25,7 @@ const MAX_OPTIMISTIC_ATTEMPTS = 2;
  * Carries out commands in two round trips: a read, and one statement that writes if nothing has changed since the
  * read. No lock is held while the node computes, so a node that stalls blocks no other.
  */
-export async function changeOrders(
-  session: Session,
-  commands: readonly BatchCommand[],
-): Promise<BatchOutcome[]> {
+export async function changeOrders(session: Session, commands: readonly BatchCommand[]) {
   const outcomes = await unlessChanged(MAX_OPTIMISTIC_ATTEMPTS, async () => {
     const { batch, outcomesAt, isSynchronous } = await workOut(session, commands);
     // What a limited key has cancelled or placed is counted under the lock, and commands that can be repeated are recorded under it.
@@ -54,10 +51,7 @@ async function unlessChanged<T>(most: number, attempt: () => Promise<T>): Promis
 }
 
 /** Carries out commands inside a transaction that excludes all other writers. */
-export async function changeLockedOrders(
-  session: Session,
-  commands: readonly BatchCommand[],
-): Promise<BatchOutcome[]> {
+export async function changeLockedOrders(session: Session, commands: readonly BatchCommand[]) {
   const { batch, outcomesAt } = await workOut(session, commands);
   return outcomesAt(await writeBatch(session, batch));
 }

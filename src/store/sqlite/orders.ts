@@ -1,4 +1,4 @@
-import { Batch, type BatchCommand, type BatchOutcome, lookupsOf } from '../../domain/batch.ts';
+import { Batch, type BatchCommand, lookupsOf } from '../../domain/batch.ts';
 import type { KnownOrder } from '../../domain/lifecycle.ts';
 import type { OrderId } from '../../domain/order.ts';
 import { recordOperator } from '../tables/audit.ts';
@@ -21,10 +21,7 @@ function findKnown(session: Session, ids: readonly OrderId[]): KnownOrder[] {
 }
 
 /** Carries out commands inside a transaction. */
-export async function changeOrders(
-  session: Session,
-  commands: readonly BatchCommand[],
-): Promise<BatchOutcome[]> {
+export async function changeOrders(session: Session, commands: readonly BatchCommand[]) {
   const { ids, ...others } = lookupsOf(commands);
   const orders = findKnown(session, ids);
   // Most batches need orders alone, and do not wait.

@@ -99,11 +99,7 @@ export const countMatching: StoreReads<Store, Reading>['count'] = async (reading
 };
 
 /** Returns the next orders; reads up to `rowsPerTurn` rows. */
-function readPart(
-  session: Session,
-  walk: Walk,
-  { sort = 'id', after, limit }: PageQuery,
-): OrderPage {
+function readPart(session: Session, walk: Walk, { sort = 'id', after, limit }: PageQuery) {
   return inSnapshot(session, () => {
     const position = readPosition(session);
     // If all orders match, no row is read beyond the page.

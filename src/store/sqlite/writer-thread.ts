@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Mutex } from '../../concurrency.ts';
 import type { BatchCommand } from '../../domain/batch.ts';
-import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
+import type { CommandOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { StoreNotUsable } from '../store.ts';
 import { areForMovedStore, carryOut } from '../tables/carry-out.ts';
@@ -118,10 +118,7 @@ function probeForWriting(db: DatabaseSync): void {
 }
 
 /** Names the store that was at this path before, if it is another one: `restore` refuses what a copy by hand does silently. */
-async function otherStore(
-  session: Session,
-  before: string | undefined,
-): Promise<string | undefined> {
+async function otherStore(session: Session, before: string | undefined) {
   const { identity } = await readAcknowledgement(session);
   if (before === undefined || before === identity) return undefined;
   return `the store ${before} was at this path before; the database is of the store ${identity}`;
@@ -152,10 +149,7 @@ async function recordGiven(session: Session, given: LastGiven): Promise<void> {
 }
 
 /** See Store.apply. */
-function apply(
-  session: Session,
-  commands: readonly StoreCommand[],
-): Promise<OutcomeOf<StoreCommand>[]> {
+function apply(session: Session, commands: readonly StoreCommand[]) {
   const orders = {
     changeOrders: (each: readonly BatchCommand[]) => changeOrders(session, each),
     importOrders: (command: CommandOf<'importOrders'>) => importOrders(session, command),

@@ -55,11 +55,7 @@ export const readOperators: StoreReads<History>['operators'] = async (session, r
 };
 
 /** Returns when a key may manage keys again, in milliseconds since the epoch; undefined if it may now, by MAX_ACTS. */
-export async function mayActAt(
-  session: Session,
-  id: string,
-  now: number,
-): Promise<number | undefined> {
+export async function mayActAt(session: Session, id: string, now: number) {
   const within = [now - LIMIT_WINDOW_MS, now + LIMIT_WINDOW_MS];
   const latest = await session.query(SQL.actsOfKeys, [...within, MAX_ACTS.ofAll]);
   const own = latest.filter(([, user]) => user === id);

@@ -40,11 +40,7 @@ export function acknowledgementFrom([identity, ...position]: Row): Acknowledgeme
  * @param last undefined if nothing is known
  * @param where names the database
  */
-export async function findLoss(
-  session: Session,
-  last: Acknowledgement | undefined,
-  where: string,
-): Promise<Action | undefined> {
+export async function findLoss(session: Session, last: Acknowledgement | undefined, where: string) {
   if (last === undefined) return undefined;
   const { position } = last;
   const [row] = await session.query(SQL.positions, [position.revision, last.at]);

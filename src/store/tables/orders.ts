@@ -3,7 +3,6 @@ import type { ReferenceName } from '../../domain/batch.ts';
 import { type LaterEvent, orderAfter } from '../../domain/change.ts';
 import type { OrderEventType } from '../../domain/lifecycle.ts';
 import { INT64_MIN, type Order, type OrderRecord, type OrderStatus } from '../../domain/order.ts';
-import type { KnownReference } from '../../domain/placement.ts';
 import type { OrderEvent, Store } from '../store.ts';
 import {
   boolean,
@@ -105,10 +104,7 @@ export const orderEvents: StoreReads<Store>['events'] = async (session, id) =>
   (await session.query(EVENTS[session.engine], [id])).map(eventFromRow);
 
 /** Returns the orders that have these references, as they were placed. */
-export async function findReferences(
-  session: Session,
-  wanted: readonly ReferenceName[],
-): Promise<KnownReference[]> {
+export async function findReferences(session: Session, wanted: readonly ReferenceName[]) {
   if (wanted.length === 0) return [];
   const names = wanted.map(({ by, reference }) => [by, reference]);
   const rows = await session.query(FIND[session.engine], [jsonRows(names)]);

@@ -64,9 +64,7 @@ export function byText(statement: (collation: string) => string): Dialects {
 }
 
 /** Formats rows as the parameter of json_array_elements, which returns each as an array: `value ->> 0` is its first column. */
-export function jsonRows(
-  rows: readonly (readonly (string | bigint | number | undefined)[])[],
-): string {
+export function jsonRows(rows: readonly (readonly (string | bigint | number | undefined)[])[]) {
   return toJson(rows);
 }
 

@@ -47,11 +47,7 @@ async function isTaken(session: Session, { url, createdBy }: Webhook): Promise<b
 }
 
 /** Returns a webhook, locked until the transaction ends so that no delivery is recorded, or why it is not changed. */
-async function lockedWebhook(
-  session: Session,
-  id: string,
-  ifTag?: string,
-): Promise<Webhook | 'webhook_not_found' | 'webhook_changed'> {
+async function lockedWebhook(session: Session, id: string, ifTag?: string) {
   await session.write(SQL.lock, [id]);
   const [row] = await session.query(SQL.byId, [id]);
   if (row === undefined) return 'webhook_not_found';

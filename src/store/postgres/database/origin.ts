@@ -144,10 +144,7 @@ export class Origin {
  * Records where the store is (server, database with table, timeline), before anything is written. If the store was elsewhere,
  * its ids leap: the trigger of migration 010.
  */
-async function recordOrigin(
-  session: Session,
-  parts: readonly (Column | number | undefined)[],
-): Promise<void> {
+async function recordOrigin(session: Session, parts: readonly (Column | number | undefined)[]) {
   const [row] = await session.query('SELECT origin FROM store');
   const origin = text(row?.[0]) ?? '';
   const before = origin.split('/');

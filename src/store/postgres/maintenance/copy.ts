@@ -110,11 +110,7 @@ function rowsOf(session: Session, { name, columns, key }: Table) {
   return batchesOf(session, { cursor: `${name}_found`, size: ROWS_AT_A_TIME }, sql);
 }
 
-async function insert(
-  session: Session,
-  { name, columns }: Table,
-  rows: readonly Row[],
-): Promise<void> {
+async function insert(session: Session, { name, columns }: Table, rows: readonly Row[]) {
   const arrays = Object.values(columns).map((type, at) => `$${at + 1}::${type}[]`);
   const values = Object.values(columns).map((type, at) => {
     const cells = rows.map((row) => row[at]!);

@@ -18,10 +18,7 @@ const BUSY_MS = 1_000;
  * Makes a backup of a store that is about to be migrated, for a return to the previous release.
  * @throws StoreNotUsable if it cannot be made
  */
-export async function backupBeforeMigration(
-  path: string,
-  { onBackup, backupFolder }: OpenOptions,
-): Promise<void> {
+export async function backupBeforeMigration(path: string, { onBackup, backupFolder }: OpenOptions) {
   const has = schemaOf(path);
   if (has === 0 || has === MIGRATIONS.length) return;
   // Several stores can share a folder of backups.

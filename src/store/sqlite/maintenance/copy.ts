@@ -155,12 +155,7 @@ function previousRevision(): (event: Row) => bigint {
   };
 }
 
-function insert(
-  session: Session,
-  name: string,
-  names: readonly string[],
-  rows: readonly Row[],
-): void {
+function insert(session: Session, name: string, names: readonly string[], rows: readonly Row[]) {
   const sql = `INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
   session.run('BEGIN');
   for (const row of rows) session.write(sql, row);

@@ -12,11 +12,7 @@ import { Session } from '../database/session.ts';
  * migrations move them.
  * @returns the next id that the store assigns
  */
-export async function beginHistory(
-  path: string,
-  given: readonly FreeIds[],
-  action: Action,
-): Promise<OrderId> {
+export async function beginHistory(path: string, given: readonly FreeIds[], action: Action) {
   const db = new DatabaseSync(resolve(path), { readBigInts: true });
   try {
     const own = freeIdsOf(db);

@@ -179,10 +179,7 @@ function refuseOtherStore(db: DatabaseSync, source: Findings, mayBeAnother: bool
  * Runs `use` while no other connection can use the database, and its log is checkpointed. If the log is corrupt, `use` gets no connection.
  * @throws StoreNotUsable if there are other connections
  */
-async function withExclusiveLock(
-  path: string,
-  use: (db?: DatabaseSync) => Promise<void>,
-): Promise<void> {
+async function withExclusiveLock(path: string, use: (db?: DatabaseSync) => Promise<void>) {
   const db = new DatabaseSync(resolve(path), { timeout: 0, readBigInts: true });
   try {
     // In this mode the first transaction takes a lock that excludes all other connections, and keeps it.
