@@ -2,16 +2,6 @@ import type { FreeIds } from '../domain/ids.ts';
 import type { Order } from '../domain/order.ts';
 import type { AuditRecord } from './audit.ts';
 
-/** The earlier imports of a file's content. */
-interface ImportProgress {
-  /** Rows that a new run skips, since an unfinished import has placed them. */
-  readonly placed: number;
-  /** The import of the same content, if it is finished. */
-  readonly finished: ImportRecord | undefined;
-  /** The ids that orders without one may be assigned. */
-  readonly freeIds: FreeIds;
-}
-
 /** What commands read and requests do not: all orders, imports, and the record of operators' commands. */
 export interface History {
   /**
@@ -30,8 +20,15 @@ export interface History {
   /** Returns the unfinished imports, and the latest finished ones, the latest first. */
   imports(): Promise<ImportRecord[]>;
 
-  /** @param source a digest of the content */
-  importProgress(source: string): Promise<ImportProgress>;
+  /** Returns what is known of the earlier imports of a file's content. @param source a digest of it */
+  importProgress(source: string): Promise<{
+    /** Rows that a new run skips, since an unfinished import has placed them. */
+    readonly placed: number;
+    /** The import of the same content, if it is finished. */
+    readonly finished: ImportRecord | undefined;
+    /** The ids that orders without one may be assigned. */
+    readonly freeIds: FreeIds;
+  }>;
 
   /** Returns the latest records of operators' commands, up to `limit`, the latest first. */
   audit(limit: number): Promise<AuditRecord[]>;

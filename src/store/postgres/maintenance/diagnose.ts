@@ -24,15 +24,12 @@ const OLD_TRANSACTION = 1_000_000_000;
 /** Checks the servers of a database, and the duration of a round trip and a commit. Changes no table. */
 export async function diagnosePostgres(url: string): Promise<Finding[]> {
   const hosts = await hostsOf(url);
-  return [...hosts, ...(await diagnosePrimary(url))];
-}
-
-async function diagnosePrimary(url: string): Promise<Finding[]> {
   try {
     using session = await newSession(url, COMMAND);
     const [settings] = await session.query(SETTINGS);
     const [version, now, oldestTransactionAge, fsync, fullPageWrites, ...free] = settings!;
     return [
+      ...hosts,
       await roundTrip(session, version as string),
       ...durabilityOf({ fsync, full_page_writes: fullPageWrites }),
       await commitCost(session),
@@ -49,7 +46,7 @@ async function diagnosePrimary(url: string): Promise<Finding[]> {
     ];
   } catch (error) {
     if (!(error instanceof StoreNotUsable || error instanceof StoreUnavailable)) throw error;
-    return [problem('database', error.message, 'see docs/postgresql.md')];
+    return [...hosts, problem('database', error.message, 'see docs/postgresql.md')];
   }
 }
 
