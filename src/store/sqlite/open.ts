@@ -25,18 +25,18 @@ import { backupBeforeMigration } from './maintenance/backup-before-migration.ts'
 import { countMatching, readOrders, readPage } from './pages.ts';
 import { scanOrders } from './scan.ts';
 import { Turns } from './turns.ts';
-import { Usability } from './usability.ts';
-import { WriterClient } from './writer-client.ts';
+import { usabilityOf } from './usability.ts';
+import { startWriter } from './writer-client.ts';
 
 /** Opens the embedded engine: one file, one writer thread, readers that are never blocked. */
 export async function openSqlite(path: string, options: OpenOptions): Promise<Store> {
   if (options.purpose === 'read') return openReadOnly(path);
   if (options.purpose === 'service') await backupBeforeMigration(path, options);
-  const usability = new Usability(path, () => writer.isSound());
-  const writer = await WriterClient.start(path, options, (error) => usability.end(error));
+  const usability = usabilityOf(path, () => writer.isSound());
+  const writer = await startWriter(path, options, (error) => usability.end(error));
   try {
     const reading = withOpenErrors(path, () => openReading(path));
-    return storeOf(reading, writer, usability);
+    return storeOf(path, reading, writer, usability);
   } catch (error) {
     await writer.close();
     throw error;
@@ -53,7 +53,8 @@ function openReadOnly(path: string): Store {
   const apply = async () => {
     throw new Error('the store was opened for reading only');
   };
-  return storeOf(reading, { apply, close: async () => {} }, new Usability(path, async () => false));
+  const usability = usabilityOf(path, async () => false);
+  return storeOf(path, reading, { apply, close: async () => {} }, usability);
 }
 
 /**
@@ -73,14 +74,14 @@ function openReading(location: Location) {
 }
 
 function storeOf(
+  path: string,
   reading: ReturnType<typeof openReading>,
-  writer: Pick<WriterClient, 'apply' | 'close'>,
-  usability: Usability,
+  writer: Pick<Awaited<ReturnType<typeof startWriter>>, 'apply' | 'close'>,
+  { guard: guarded, close: endReads }: ReturnType<typeof usabilityOf>,
 ): Store {
   const { session, listing, turns } = reading;
   const changedOrders = changedOrdersOf(listing);
   let closing: Promise<void> | undefined;
-  const guarded = <T>(use: () => T | Promise<T>) => usability.guard(use);
   const read = <T>(use: (session: Session) => Promise<T>) => guarded(() => use(session));
   /** What the guard excludes, a moved or migrated store, does not change any more, so the read is current. */
   const served = <T>(use: (session: Session) => Promise<T>) =>
@@ -90,7 +91,7 @@ function storeOf(
     });
   /** Closes the writer last: the last connection to close checkpoints the write-ahead log. */
   const close = async () => {
-    await usability.close();
+    await endReads();
     listing.close();
     session.close();
     await writer.close();
@@ -110,7 +111,7 @@ function storeOf(
     positionBefore: (time) => guarded(() => readPositionBefore(session, time)),
     activity: (query) => guarded(() => countActivity(reading, query)),
     webhookLags: (revisions) => guarded(() => turns.run(() => readWebhookLags(session, revisions))),
-    sizes: () => guarded(() => sizesOf(usability.path)),
+    sizes: () => guarded(() => sizesOf(path)),
     connected: () => guarded(() => {}),
     close: () => {
       closing ??= close();
