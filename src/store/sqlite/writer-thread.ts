@@ -28,7 +28,7 @@ import {
   openError,
   storeError,
 } from './database/errors.ts';
-import { OpenFiles } from './database/open-files.ts';
+import { watchFiles } from './database/open-files.ts';
 import { LastGiven, recordOrigin, reserveGiven } from './database/origin.ts';
 import { migrate, migrationsOf } from './database/schema.ts';
 import { Session } from './database/session.ts';
@@ -96,7 +96,8 @@ async function open() {
       retryWhileBusy(lockWaitMs, () => reserveGiven(session, given.highestId));
       const problem = given.problem ?? (await otherStore(session, before));
       const lost = await reportLoss(session, given);
-      return { session, migrated, given, lost, problem, files: new OpenFiles(path, db) };
+      const files = watchFiles(path, db, ({ message }) => send({ loss: message }));
+      return { session, migrated, given, lost, problem, files };
     } catch (error) {
       db.close();
       throw error;
@@ -173,7 +174,6 @@ async function answer(produce: () => unknown): Promise<void> {
 await answer(async (): Promise<Opened> => {
   const { session, migrated, given, lost, problem, files } = await open();
   const mutex = new Mutex();
-  files.watch(({ message }) => send({ loss: message }));
   const carryOutRequest = async ({ commands }: { readonly commands: readonly StoreCommand[] }) => {
     files.expectNoLoss();
     const outcomes = await apply(session, commands);
