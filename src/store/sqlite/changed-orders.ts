@@ -1,5 +1,4 @@
 import { isSamePosition } from '../../../protocol/history.ts';
-import { Mutex } from '../../concurrency.ts';
 import { byId, INT64_MAX } from '../../domain/order.ts';
 import type { Store } from '../store.ts';
 import { ORDER_COLUMNS, ORDER_WIDTH } from '../tables/orders.ts';
@@ -8,16 +7,12 @@ import type { Session } from './database/session.ts';
 import { isInPast, readPosition } from './feed.ts';
 import { PAGE, pagesById, visitPages } from './scan.ts';
 
-/**
- * See Store.changedOrders. Calls are serialized, since a connection has one snapshot at a time.
- * @param session a connection of its own, since a snapshot can span many turns of the event loop
- */
-export function changedOrdersOf(session: Session): Store['changedOrders'] {
-  const mutex = new Mutex();
-  return (since, visit) => mutex.run(() => readChanged(session, since, visit));
-}
-
-const readChanged: StoreReads<Store, Session>['changedOrders'] = async (session, since, visit) => {
+/** @param session a connection of its own, since a snapshot can span many turns of the event loop */
+export const readChangedOrders: StoreReads<Store, Session>['changedOrders'] = async (
+  session,
+  since,
+  visit,
+) => {
   if (since !== undefined && isSamePosition(since, readPosition(session))) return since;
   session.run('BEGIN');
   try {

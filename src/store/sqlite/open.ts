@@ -1,5 +1,6 @@
 import { realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { Mutex } from '../../concurrency.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import type { OpenOptions } from '../open-options.ts';
 import type { Store, StoreSizes } from '../store.ts';
@@ -9,7 +10,7 @@ import { historyOf, readsOf } from '../tables/reads.ts';
 import { requireStoreRow } from '../tables/store-row.ts';
 import { readWebhookLags } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
-import { changedOrdersOf } from './changed-orders.ts';
+import { readChangedOrders } from './changed-orders.ts';
 import {
   type Location,
   openForReading,
@@ -80,7 +81,8 @@ function storeOf(
   { guard: guarded, close: endReads }: ReturnType<typeof usabilityOf>,
 ): Store {
   const { session, listing, turns } = reading;
-  const changedOrders = changedOrdersOf(listing);
+  /** A connection has one snapshot at a time. */
+  const snapshots = new Mutex();
   let closing: Promise<void> | undefined;
   const read = <T>(use: (session: Session) => Promise<T>) => guarded(() => use(session));
   /** What the guard excludes, a moved or migrated store, does not change any more, so the read is current. */
@@ -102,7 +104,8 @@ function storeOf(
     ...readsOf(read, served),
     apply: <C extends StoreCommand>(commands: readonly C[]) =>
       guarded(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
-    changedOrders: (since, visit) => guarded(() => changedOrders(since, visit)),
+    changedOrders: (since, visit) =>
+      guarded(() => snapshots.run(() => readChangedOrders(listing, since, visit))),
     orders: (ids, options) => guarded(() => readOrders(reading, ids, options)),
     idsOf: (references) => guarded(() => idsOf(session, references)),
     page: (query) => guarded(() => readPage(reading, query)),

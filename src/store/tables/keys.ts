@@ -33,14 +33,16 @@ import {
   text,
 } from './session.ts';
 
-const KEY_COLUMNS =
-  'id, name, environment, digest, created_at, expires_at, revoked_at, last_used_at, scopes, cancels_per_hour, places_per_hour, former_digest, former_until, former_used_at, ticket_digest, ticket_until, created_by, secret_by';
+/** What an act can change, in the order of `settingsOf`. */
+const SETTINGS =
+  'name, digest, scopes, cancels_per_hour, places_per_hour, expires_at, revoked_at, former_digest, former_until, former_used_at, ticket_digest, ticket_until, secret_by';
+const PARAMETERS = SETTINGS.split(', ').map((_, index) => `$${index + 2}`);
+const KEY_COLUMNS = `id, ${SETTINGS}, environment, created_at, created_by, last_used_at`;
 
 function keyFromRow(row: Row): ApiKey {
-  const [id, name, environment, digest, createdAt, expiresAt, revokedAt, lastUsedAt, ...limits] =
-    row;
-  const [scopes, cancelsPerHour, placesPerHour, formerDigest, formerUntil, ...more] = limits;
-  const [formerUsedAt, ticketDigest, ticketUntil, createdBy, secretBy] = more;
+  const [id, name, digest, scopes, cancelsPerHour, placesPerHour, expiresAt, ...more] = row;
+  const [revokedAt, formerDigest, formerUntil, formerUsedAt, ticketDigest, ...others] = more;
+  const [ticketUntil, secretBy, environment, createdAt, createdBy, lastUsedAt] = others;
   return {
     id: id as string,
     name: name as string,
@@ -221,11 +223,6 @@ export const keyCommands = {
   },
   manageKey,
 } satisfies Partial<Commands>;
-
-/** What an act can change, in the order of `settingsOf`. */
-const SETTINGS =
-  'name, digest, scopes, cancels_per_hour, places_per_hour, expires_at, revoked_at, former_digest, former_until, former_used_at, ticket_digest, ticket_until, secret_by';
-const PARAMETERS = SETTINGS.split(', ').map((_, index) => `$${index + 2}`);
 
 const ASKED = '(SELECT value ->> 0 FROM json_array_elements($1::json))';
 
