@@ -92,7 +92,7 @@ export interface Known {
   /** Those of the orders that exist. */
   readonly orders: readonly KnownOrder[];
   /** Needed to place orders without an id. */
-  readonly freeIds?: FreeIds;
+  readonly freeIds?: FreeIds | undefined;
   readonly placements?: readonly Placement[];
   readonly references?: readonly KnownReference[];
   readonly bulkRequests?: readonly BulkRequest[];

@@ -57,7 +57,7 @@ export type StoreCommand =
       /** The `keyTag` that the key must have; absent for any. */
       readonly ifTag?: string | undefined;
       /** So that a repetition has the key, and the salt of its secret, of the first request. */
-      readonly name?: (KeyRequest & { readonly by: string }) | undefined;
+      readonly name?: KeyRequest | undefined;
       /** Milliseconds since the epoch. */
       readonly at: number;
     }
@@ -158,7 +158,7 @@ export interface RequestName {
 }
 
 /** A request for a secret that can be repeated. */
-interface KeyRequest extends Pick<RequestName, 'idempotencyKey'> {
+interface KeyRequest extends RequestName {
   /** Of what it asks for. */
   readonly digest: string;
   /** Of the secret that it makes; see `secretMadeBy`. */
@@ -173,18 +173,19 @@ export type KeyOutcome =
       /** Of the secret that the first request has made; undefined if it may not be returned any more. */
       readonly salt?: string | undefined;
     }
-  | { readonly refusal: KeyRefusal | KeyStoreRefusal }
+  | {
+      readonly refusal:
+        | KeyRefusal
+        | 'api_key_revoked'
+        | 'api_key_expired'
+        | 'scope_missing'
+        | 'key_not_found'
+        | 'key_changed'
+        | 'idempotency_key_reused'
+        | 'too_many_keys';
+    }
   /** When the manager may act again, in milliseconds since the epoch. */
   | { readonly refusal: 'key_change_limit_reached'; readonly retryAt: number };
-
-type KeyStoreRefusal =
-  | 'api_key_revoked'
-  | 'api_key_expired'
-  | 'scope_missing'
-  | 'key_not_found'
-  | 'key_changed'
-  | 'idempotency_key_reused'
-  | 'too_many_keys';
 
 /** How far the deliveries of a webhook are. */
 export interface RecordedDelivery {
@@ -197,13 +198,6 @@ export interface RecordedDelivery {
    * recorded, and so nothing is sent.
    */
   readonly beginsWith?: Webhook['generation'] | undefined;
-}
-
-/** A rotation: the webhook as it is now, and the generation of the secret that the request has made. */
-interface SecretRotation {
-  readonly webhook: Webhook;
-  readonly generation: number;
-  readonly isReplay: boolean;
 }
 
 interface Outcomes {
@@ -236,9 +230,9 @@ interface Outcomes {
   forgetImport: 'forgotten' | 'import_not_found';
   createWebhook: 'created' | 'webhook_url_taken' | 'webhook_limit_reached' | 'too_many_webhooks';
   changeWebhook: Webhook | 'webhook_not_found' | 'webhook_url_taken' | 'webhook_changed';
-  /** "webhooks_unavailable": the secret was made with another webhook key. */
+  /** The webhook as it is now, and the generation of the secret that the request has made. "webhooks_unavailable": with another webhook key. */
   rotateWebhook:
-    | SecretRotation
+    | { readonly webhook: Webhook; readonly generation: number; readonly isReplay: boolean }
     | 'webhook_not_found'
     | 'webhook_changed'
     | 'idempotency_key_reused'

@@ -119,12 +119,7 @@ function refuseMoved({ movedTo }: StoreStatus, to: Database): void {
  * restore of it is a separate store. If the copy fails after that, it can be repeated into the same database.
  * @throws StoreNotUsable if the store has changed since it was copied
  */
-async function moveAway(
-  from: Database,
-  to: Database,
-  source: Source,
-  action: Action | undefined,
-): Promise<void> {
+async function moveAway(from: Database, to: Database, source: Source, action: Action | undefined) {
   const { movedTo, revision } = source.status;
   if (movedTo !== undefined) return;
   const changed =

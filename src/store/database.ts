@@ -1,11 +1,44 @@
+import { existsSync } from 'node:fs';
 import { invisibleIn } from '../domain/text.ts';
 import type { LatestBackup, Restored, RestoreOptions, Rotated, Rotation } from './backups.ts';
 import type { Finding, MigrationSteps } from './diagnosis.ts';
 import type { OpenOptions } from './open-options.ts';
-import { isPostgresUrl, postgresUrlProblem } from './postgres/database/address.ts';
-import { postgresDatabase } from './postgres/postgres-database.ts';
-import { SQLITE, sqlitePathProblem } from './sqlite/database/connection.ts';
-import { sqliteDatabase } from './sqlite/sqlite-database.ts';
+import {
+  filesIn,
+  isPostgresUrl,
+  parseAddress,
+  postgresUrlProblem,
+  withoutCredentials,
+} from './postgres/database/address.ts';
+import { newSession } from './postgres/database/connection.ts';
+import { expectNoOtherTables, hasSchema } from './postgres/database/schema.ts';
+import { COMMAND } from './postgres/database/session-settings.ts';
+import { checkPostgres } from './postgres/maintenance/check.ts';
+import {
+  openPostgresSource,
+  openPostgresTarget,
+  whilePostgresMoved,
+} from './postgres/maintenance/copy.ts';
+import { diagnosePostgres } from './postgres/maintenance/diagnose.ts';
+import { planPostgres } from './postgres/maintenance/plan.ts';
+import { openPostgres } from './postgres/open.ts';
+import {
+  readableLocation,
+  readDatabase,
+  SQLITE,
+  sqlitePath,
+  sqlitePathProblem,
+} from './sqlite/database/connection.ts';
+import { withOpenErrors } from './sqlite/database/errors.ts';
+import { MIGRATIONS, migrationsOf } from './sqlite/database/schema.ts';
+import { copySqlite } from './sqlite/maintenance/backup.ts';
+import { inBackupThread } from './sqlite/maintenance/backup-in-thread.ts';
+import { latestBackup } from './sqlite/maintenance/backup-rotation.ts';
+import { checkSqlite } from './sqlite/maintenance/check.ts';
+import { openSqliteSource, openSqliteTarget, whileSqliteMoved } from './sqlite/maintenance/copy.ts';
+import { diagnoseSqlite } from './sqlite/maintenance/diagnose.ts';
+import { restoreSqlite } from './sqlite/maintenance/restore.ts';
+import { openSqlite } from './sqlite/open.ts';
 import { type Engine, type Store, StoreNotUsable } from './store.ts';
 import type { Findings, StoreCheck } from './tables/consistency.ts';
 import type { MovedIds, Source, Target } from './tables/copied.ts';
@@ -26,7 +59,7 @@ export interface Database {
   /** Returns whether the database file, or the PostgreSQL schema, exists. */
   exists(): Promise<boolean>;
   open(options: OpenOptions): Promise<Store>;
-  /** Checks the whole store, of this release or an earlier one, in one snapshot. */
+  /** Checks every row of the store, of this release or an earlier one, in one snapshot; see StoreCheck. Writes nothing. */
   check(options?: StoreCheck): Promise<Findings>;
   /** Checks the database, even without a store: permissions, disk or server, and the duration of a commit. */
   diagnose(): Promise<Finding[]>;
@@ -35,7 +68,7 @@ export interface Database {
 
   /** Opens a snapshot of the store, for copying from it. */
   openSource(): Promise<Source>;
-  /** Opens an empty database, or one with an interrupted copy, for copying into it. */
+  /** Opens an empty database, or one with an interrupted copy, for copying into it; refuses another copy that is running. */
   openTarget(): Promise<Target>;
   /**
    * Runs `complete` with the ids of the store, while it is marked as moved to `label`, under a lock that excludes all writers.
@@ -78,4 +111,64 @@ export function databaseUrlProblem(url: string): string | undefined {
 /** Returns whether a URL, valid or not, contains a password. */
 export function hasPassword(url: string): boolean {
   return isPostgresUrl(url) && /^[^/]*\/\/[^/?#]*:[^/?#]*@|[?&]password=/.test(url);
+}
+
+function postgresDatabase(url: string): Database {
+  return {
+    engine: 'postgresql',
+    url,
+    label: parseAddress(url).label,
+    identity: withoutCredentials(url),
+    file: undefined,
+    certificates: () => filesIn(url),
+    exists: async () => {
+      using session = await newSession(url, COMMAND);
+      const isThere = await hasSchema(session);
+      if (!isThere) await expectNoOtherTables(session);
+      return isThere;
+    },
+    open: (options) => openPostgres(url, options),
+    check: (options) => checkPostgres(url, options),
+    diagnose: () => diagnosePostgres(url),
+    planMigrations: () => planPostgres(url),
+    openSource: () => openPostgresSource(url),
+    openTarget: () => openPostgresTarget(url),
+    whileMoved: (label, complete) => whilePostgresMoved(url, label, complete),
+  };
+}
+
+function sqliteDatabase(url: string): Database {
+  const path = sqlitePath(url);
+  return {
+    engine: 'sqlite',
+    url,
+    label: `${SQLITE}${path}`,
+    identity: url,
+    file: {
+      path,
+      copyTo: (target) => copySqlite(path, target),
+      rotateBackups: (rotation) => inBackupThread({ job: 'rotation', path, rotation }),
+      latestBackup: (folder) => latestBackup(path, folder),
+      restore: (file, options) => restoreSqlite(file, path, options),
+    },
+    certificates: () => [],
+    exists: async () => existsSync(path),
+    open: (options) => openSqlite(path, options),
+    check: (options) => checkSqlite(path, options),
+    diagnose: () => diagnoseSqlite(path),
+    planMigrations: async () => planSqlite(path),
+    openSource: () => openSqliteSource(path),
+    openTarget: () => openSqliteTarget(path),
+    whileMoved: (label, complete) => whileSqliteMoved(path, label, complete),
+  };
+}
+
+function planSqlite(path: string): MigrationSteps {
+  const has = existsSync(path)
+    ? withOpenErrors(path, () => readDatabase(readableLocation(path), migrationsOf))
+    : 0;
+  const effects = [
+    'holds the write lock until all migrations are done: changes wait or get 503, reads continue; takes up to half a minute per million orders',
+  ];
+  return { steps: MIGRATIONS.slice(has).map((name) => ({ name, effects })), heldBy: [] };
 }

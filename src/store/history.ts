@@ -2,19 +2,6 @@ import type { FreeIds } from '../domain/ids.ts';
 import type { Order } from '../domain/order.ts';
 import type { AuditRecord } from './audit.ts';
 
-/** Receives a batch of orders; resolves to false to stop the scan. */
-export type ScanVisit = (orders: readonly Order[]) => Promise<boolean | undefined>;
-
-/** The earlier imports of a file's content. */
-export interface ImportProgress {
-  /** Rows that a new run skips, since an unfinished import has placed them. */
-  readonly placed: number;
-  /** The import of the same content, if it is finished. */
-  readonly finished: ImportRecord | undefined;
-  /** The ids that orders without one may be assigned. */
-  readonly freeIds: FreeIds;
-}
-
 /** What commands read and requests do not: all orders, imports, and the record of operators' commands. */
 export interface History {
   /**
@@ -22,7 +9,10 @@ export interface History {
    * before making the next. Stops at the end, or when a call resolves to false.
    * @param at the revision whose orders are visited, as they were then; absent for the latest
    */
-  scan(visit: ScanVisit, at?: bigint): Promise<void>;
+  scan(
+    visit: (orders: readonly Order[]) => Promise<boolean | undefined>,
+    at?: bigint,
+  ): Promise<void>;
 
   /** Returns the last revision before the first event that is later than `time`, in milliseconds since the epoch. */
   revisionAt(time: number): Promise<bigint>;
@@ -30,8 +20,15 @@ export interface History {
   /** Returns the unfinished imports, and the latest finished ones, the latest first. */
   imports(): Promise<ImportRecord[]>;
 
-  /** @param source a digest of the content */
-  importProgress(source: string): Promise<ImportProgress>;
+  /** Returns what is known of the earlier imports of a file's content. @param source a digest of it */
+  importProgress(source: string): Promise<{
+    /** Rows that a new run skips, since an unfinished import has placed them. */
+    readonly placed: number;
+    /** The import of the same content, if it is finished. */
+    readonly finished: ImportRecord | undefined;
+    /** The ids that orders without one may be assigned. */
+    readonly freeIds: FreeIds;
+  }>;
 
   /** Returns the latest records of operators' commands, up to `limit`, the latest first. */
   audit(limit: number): Promise<AuditRecord[]>;

@@ -95,14 +95,7 @@ export function isInRange({ field, sign }: Omit<Comparison, 'value'>, sort: Sort
 /**
  * Divides a filter into comparisons that select a range of the index and comparisons on its rows. Without the latter, every row that is read matches.
  */
-export function dividedFilter(
-  filter: OrderFilter,
-  sort: Sort,
-): {
-  readonly range: readonly Comparison[];
-  readonly rest: readonly Comparison[];
-  readonly isSelective: boolean;
-} {
+export function dividedFilter(filter: OrderFilter, sort: Sort) {
   const all = comparisonsOf(filter);
   const rest = all.filter((each) => !isInRange(each, sort));
   // By the time of change, events that were not the last ones of their orders are read too.

@@ -56,10 +56,7 @@ export interface OrderCounts {
 export const MAX_ROWS_READ = 50_000;
 
 /** Returns the counters of a store for the statuses of a filter. */
-export function countsOf(
-  { statuses }: OrderFilter,
-  counters: OrderCounts['orders'],
-): OrderCounts['orders'] {
+export function countsOf({ statuses }: OrderFilter, counters: OrderCounts['orders']) {
   const countOf = (status: OrderStatus) =>
     statuses === undefined || statuses.includes(status) ? counters[status] : 0n;
   return {

@@ -80,7 +80,7 @@ export class StoreUnavailable extends Error {
 
 type KeyState = ReturnType<typeof keyStatus>;
 
-export interface KeyPageQuery {
+interface KeyPageQuery {
   /** Undefined for any. */
   readonly state: KeyState | undefined;
   /** Where the page before has ended; undefined for the first. */
@@ -90,7 +90,7 @@ export interface KeyPageQuery {
   readonly now: number;
 }
 
-export interface KeyPage {
+interface KeyPage {
   readonly keys: readonly ApiKey[];
   readonly hasMore: boolean;
   readonly counts: Readonly<Record<KeyState, number>>;

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { Usability } from '../../src/store/sqlite/usability.ts';
+import { usabilityOf } from '../../src/store/sqlite/usability.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 
 const replaced = new StoreUnavailable('its files were replaced', 'replaced');
 const damaged = new StoreUnavailable('pages are corrupt', 'damaged');
 
 test('a store whose files were replaced stays so, although reads that began before find them damaged', async () => {
-  const usability = new Usability('store.db', async () => true);
+  const usability = usabilityOf('store.db', async () => true);
   const reading = usability.guard(async () => {
     usability.end(replaced);
     throw damaged;

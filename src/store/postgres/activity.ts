@@ -1,26 +1,16 @@
 import type { OrderEventType } from '../../domain/lifecycle.ts';
 import type { OrderId } from '../../domain/order.ts';
-import {
-  ActivityCount,
-  type ActivityPage,
-  type ActivityPlace,
-  type ActivityQuery,
-  countedPosition,
-  endOf,
-  startOf,
-} from '../activity.ts';
+import { ActivityCount, type ActivityPlace, countedPosition, endOf, startOf } from '../activity.ts';
 import { MAX_ROWS_READ } from '../pages.ts';
+import type { Store } from '../store.ts';
 import { keyNames } from '../tables/keys.ts';
-import { text } from '../tables/session.ts';
+import { type StoreReads, text } from '../tables/session.ts';
 import { arrayOf } from './database/arrays.ts';
 import type { Session } from './database/session.ts';
 import { isInPast, readPosition } from './feed.ts';
 
-/** See Store.activity. Events never change, so the statements need no common snapshot. */
-export async function countActivity(
-  session: Session,
-  query: ActivityQuery,
-): Promise<ActivityPage | undefined> {
+/** Events never change, so the statements need no common snapshot. */
+export const countActivity: StoreReads<Store, Session>['activity'] = async (session, query) => {
   const now = await readPosition(session);
   const counted = countedPosition(query);
   if (counted !== undefined && !(await isInPast(session, counted, now))) return undefined;
@@ -40,7 +30,7 @@ export async function countActivity(
     orderId: orderId as OrderId,
   };
   return count.page(await keyNames(session, count.keys()), start, place, now);
-}
+};
 
 function valuesOf({ at, revision, orderId }: ActivityPlace) {
   return [at, revision, orderId];

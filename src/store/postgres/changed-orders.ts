@@ -1,23 +1,20 @@
 import { BEGINNING, type Position } from '../../../protocol/history.ts';
 import { byId, type Order } from '../../domain/order.ts';
 import { isPast } from '../feed.ts';
+import type { Store } from '../store.ts';
 import { headFromColumn } from '../tables/feed.ts';
 import { ORDER_COLUMNS, orderFromRow } from '../tables/orders.ts';
-import type { Row } from '../tables/session.ts';
+import type { Row, StoreReads } from '../tables/session.ts';
 import { requireStoreRow } from '../tables/store-row.ts';
 import { batchesOf } from './database/cursor.ts';
 import { BEGIN_SNAPSHOT, type Session } from './database/session.ts';
 import { POSITION_COLUMNS, positionFromRow } from './feed.ts';
 import { BATCH, visitBatches } from './scan.ts';
 
-type Visit = (orders: readonly Order[]) => void;
+type Read = StoreReads<Store, Session>['changedOrders'];
 
-/** See Store.changedOrders. Needs a session of its own for each call, since its snapshot can span many statements. */
-export async function readChangedOrders(
-  session: Session,
-  since: Position | undefined,
-  visit: Visit,
-): Promise<Position | undefined> {
+/** Needs a session of its own for each call, since its snapshot can span many statements. */
+export const readChangedOrders: Read = async (session, since, visit) => {
   const options = { cursor: 'found', size: BATCH };
   if (since === undefined) {
     return readInOneSnapshot(session, BEGINNING, batchesOf(session, options, LISTED), visit);
@@ -34,14 +31,14 @@ export async function readChangedOrders(
   const orders = rows.filter(([id]) => id !== null).map(orderFromRow);
   if (orders.length > 0) visitSorted(orders);
   return position;
-}
+};
 
 /** Visits the orders of `batches`, which are read in the snapshot. */
 async function readInOneSnapshot(
   session: Session,
   since: Position,
   batches: AsyncIterable<readonly Row[]>,
-  visit: Visit,
+  visit: Parameters<Read>[2],
 ): Promise<Position | undefined> {
   try {
     const [, [row]] = await Promise.all([

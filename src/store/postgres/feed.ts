@@ -1,15 +1,9 @@
 import type { Position } from '../../../protocol/history.ts';
-import {
-  type ChangePage,
-  changePage,
-  type FeedStart,
-  isPast,
-  MAX_CHANGES,
-  startPosition,
-} from '../feed.ts';
+import { changePage, isPast, MAX_CHANGES, startPosition } from '../feed.ts';
+import type { Store } from '../store.ts';
 import { changeFromRow, HEAD, headFromColumn, positionFromColumns } from '../tables/feed.ts';
 import { ORDER_COLUMNS } from '../tables/orders.ts';
-import type { Row } from '../tables/session.ts';
+import type { Row, StoreReads } from '../tables/session.ts';
 import { expectNotMovedAway, requireStoreRow } from '../tables/store-row.ts';
 import type { Session } from './database/session.ts';
 import { expectOnPrimary, ON_STANDBY } from './database/standby.ts';
@@ -17,12 +11,7 @@ import { expectOnPrimary, ON_STANDBY } from './database/standby.ts';
 /** Changes per query. */
 const BATCH = 2_000;
 
-/** See Store.feed. */
-export async function readFeed(
-  session: Session,
-  after: FeedStart,
-  limit: number,
-): Promise<ChangePage | undefined> {
+export const readFeed: StoreReads<Store, Session>['feed'] = async (session, after, limit) => {
   const since = typeof after === 'object' ? after.revision : 0n;
   const isNow = after === 'now';
   // The statement has no room for more.
@@ -48,7 +37,7 @@ export async function readFeed(
       return { changes: rest.map(changeFromRow), isCut: rest.length === BATCH };
     },
   });
-}
+};
 
 /**
  * Returns the position after everything in the store.
@@ -60,11 +49,7 @@ export async function readPosition(session: Session): Promise<Position> {
 }
 
 /** Returns whether a position is in the past of the store, which is now at `now`. */
-export async function isInPast(
-  session: Session,
-  position: Position,
-  now: Position,
-): Promise<boolean> {
+export async function isInPast(session: Session, position: Position, now: Position) {
   const [row] = await session.query(HEAD, [position.revision]);
   return isPast(position, now, headFromColumn(row?.[0]));
 }

@@ -1,20 +1,15 @@
 import { Mutex } from '../../concurrency.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { expectNoChildren, expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
-import type { History } from '../history.ts';
 import { InFlight } from '../in-flight.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { type Store, StoreNotUsable } from '../store.ts';
-import { readAudit, readOperators } from '../tables/audit.ts';
 import { readPositionBefore } from '../tables/feed.ts';
 import { hasHeads } from '../tables/heads.ts';
-import { importProgress, readImports } from '../tables/imports.ts';
-import { findKey, keyNames, readKeyPage, readKeys } from '../tables/keys.ts';
-import { readLosses } from '../tables/losses.ts';
 import { idsOf } from '../tables/orders.ts';
-import { findPet } from '../tables/pets.ts';
-import { expectRows, readRevisionAt, readStatus } from '../tables/store-row.ts';
-import { countWebhooks, readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
+import { historyOf, readsOf } from '../tables/reads.ts';
+import { expectRows, readStatus } from '../tables/store-row.ts';
+import { readWebhookLags } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
 import { readChangedOrders } from './changed-orders.ts';
 import { isPostgresUrl, parseAddress } from './database/address.ts';
@@ -34,7 +29,6 @@ import {
   type TimeLimits,
 } from './database/session-settings.ts';
 import { readFeed, readPosition } from './feed.ts';
-import { orderEvents } from './orders.ts';
 import { countMatching, readOrders, readPage } from './pages.ts';
 import { scanOrders } from './scan.ts';
 import { writerOn } from './writer.ts';
@@ -45,10 +39,7 @@ import { writerOn } from './writer.ts';
  */
 const LOOK_FOR_PRIMARY_MS = 5_000;
 
-/**
- * Opens the engine for several nodes: five connections, each reestablished when it is lost.
- * @throws StoreUnavailable, StoreNotUsable
- */
+/** Opens the engine for several nodes: five connections, each reestablished when it is lost. */
 export async function openPostgres(url: string, options: OpenOptions): Promise<Store> {
   const currentUrl = () => {
     const now = options.currentUrl?.() ?? url;
@@ -78,21 +69,12 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
   const readBy = <T>(connection: Connection, use: (session: Session) => Promise<T>) =>
     operations.run(async () => use(await connection.session()));
   const read = <T>(use: (session: Session) => Promise<T>) => readBy(reading, use);
-  /** For reads whose own statement has no guard: the guard is sent first, and the read follows without waiting for its answer. */
+  /** The guard is sent first, and the read follows without waiting for its answer. */
   const served = <T>(use: (session: Session) => Promise<T>) =>
     read(async (session) => {
       const [, found] = await Promise.all([readPosition(session), use(session)]);
       return found;
     });
-  const history: History = {
-    scan: (visit, at) => operations.run(() => scanOrders(currentUrl(), visit, at)),
-    revisionAt: (time) => read((session) => readRevisionAt(session, time)),
-    imports: () => read(readImports),
-    importProgress: (source) => read((session) => importProgress(session, source)),
-    losses: () => read(readLosses),
-    audit: (limit) => read((session) => readAudit(session, limit)),
-    operators: (revisions) => read((session) => readOperators(session, revisions)),
-  };
   const connections = [reading, paging, counting, writing, listing];
   const hasSeveralHosts = parseAddress(currentUrl()).hosts.length > 1;
   const looking = isService && hasSeveralHosts ? setInterval(look, LOOK_FOR_PRIMARY_MS) : undefined;
@@ -113,7 +95,10 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
   };
   return {
     engine: { name: 'postgresql', schema: KNOWN_MIGRATIONS },
-    history,
+    history: historyOf(read, (visit, at) =>
+      operations.run(() => scanOrders(currentUrl(), visit, at)),
+    ),
+    ...readsOf(read, served),
     apply: <C extends StoreCommand>(commands: readonly C[]) =>
       operations.run(() => write(commands) as Promise<OutcomeOf<C>[]>),
     changedOrders: (since, visit) =>
@@ -132,19 +117,7 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     feed: (after, limit) => readBy(paging, (session) => readFeed(session, after, limit)),
     positionBefore: (time) => readBy(paging, (session) => readPositionBefore(session, time)),
     activity: (query) => readBy(counting, (session) => countActivity(session, query)),
-    events: (id) => read((session) => orderEvents(session, id)),
-    webhooks: (id) => served((session) => readWebhooks(session, id)),
     webhookLags: (revisions) => read((session) => readWebhookLags(session, revisions)),
-    pet: (id) => served((session) => findPet(session, id)),
-    keys: (digests) =>
-      digests === undefined
-        ? read((session) => readKeys(session))
-        : served((session) => readKeys(session, digests)),
-    key: (id) => served((session) => findKey(session, id)),
-    keyPage: (query) => read((session) => readKeyPage(session, query)),
-    webhookCounts: (keyIds) => read((session) => countWebhooks(session, keyIds)),
-    keyNames: (ids) => read((session) => keyNames(session, ids)),
-    status: (options) => (options?.evenIfMoved ? read : served)(readStatus),
     sizes: () => read(readSizes),
     connected: () =>
       operations.run(async () => {

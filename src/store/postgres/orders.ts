@@ -1,21 +1,12 @@
-import { Batch, type BatchCommand, type BatchOutcome, lookupsOf } from '../../domain/batch.ts';
-import type { ChangeResult } from '../../domain/bulk.ts';
+import { Batch, type BatchCommand, lookupsOf } from '../../domain/batch.ts';
 import type { KnownOrder } from '../../domain/lifecycle.ts';
 import type { OrderId } from '../../domain/order.ts';
-import type { CommandOf, OutcomeOf } from '../commands.ts';
-import { type OrderEvent, StoreUnavailable } from '../store.ts';
-import { findRequests } from '../tables/bulk-requests.ts';
-import { findUses } from '../tables/hourly-uses.ts';
+import { StoreUnavailable } from '../store.ts';
+import { findOthers } from '../tables/carry-out.ts';
 import { isLatestRun } from '../tables/imports.ts';
 import { acknowledgementFrom } from '../tables/losses.ts';
-import {
-  eventFromRow,
-  findReferences,
-  ORDER_COLUMNS,
-  ORDER_WIDTH,
-  orderFromRow,
-} from '../tables/orders.ts';
-import { findPlacements } from '../tables/placements.ts';
+import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
+import type { Commands } from '../tables/session.ts';
 import { expectNotMovedAway, readFreeIds, requireStoreRow } from '../tables/store-row.ts';
 import { arrayOf } from './database/arrays.ts';
 import { sqlState, WAS_CHANGED } from './database/errors.ts';
@@ -23,11 +14,6 @@ import type { Session } from './database/session.ts';
 import { expectOnPrimary, ON_STANDBY } from './database/standby.ts';
 import { inTransaction, waitForStandby } from './database/transaction.ts';
 import { changeValues, writeBatch, writeStatement } from './write-batch.ts';
-
-/** Returns the events of an order, oldest first. */
-export async function orderEvents(session: Session, id: OrderId): Promise<OrderEvent[]> {
-  return (await session.query(SQL.history, [id])).map(eventFromRow);
-}
 
 /**
  * Attempts to read, decide and write without a lock. If other nodes change what was read during each attempt, the batch runs under a lock that
@@ -39,10 +25,7 @@ const MAX_OPTIMISTIC_ATTEMPTS = 2;
  * Carries out commands in two round trips: a read, and one statement that writes if nothing has changed since the
  * read. No lock is held while the node computes, so a node that stalls blocks no other.
  */
-export async function changeOrders(
-  session: Session,
-  commands: readonly BatchCommand[],
-): Promise<BatchOutcome[]> {
+export async function changeOrders(session: Session, commands: readonly BatchCommand[]) {
   const outcomes = await unlessChanged(MAX_OPTIMISTIC_ATTEMPTS, async () => {
     const { batch, outcomesAt, isSynchronous } = await workOut(session, commands);
     // What a limited key has cancelled or placed is counted under the lock, and commands that can be repeated are recorded under it.
@@ -68,10 +51,7 @@ async function unlessChanged<T>(most: number, attempt: () => Promise<T>): Promis
 }
 
 /** Carries out commands inside a transaction that excludes all other writers. */
-export async function changeLockedOrders(
-  session: Session,
-  commands: readonly BatchCommand[],
-): Promise<BatchOutcome[]> {
+export async function changeLockedOrders(session: Session, commands: readonly BatchCommand[]) {
   const { batch, outcomesAt } = await workOut(session, commands);
   return outcomesAt(await writeBatch(session, batch));
 }
@@ -81,53 +61,36 @@ const REPLACED =
 
 /** Computes the outcomes of the commands for the current state of the store. */
 async function workOut(session: Session, commands: readonly BatchCommand[]) {
-  const { ids, placements, references, bulkRequests, limitedKeys } = lookupsOf(commands);
-  const [known, found, named, repeatable, uses, freeIds] = await Promise.all([
+  const { ids, ...lookups } = lookupsOf(commands);
+  const [known, others] = await Promise.all([
     readKnown(session, ids),
-    findPlacements(session, placements),
-    findReferences(session, references),
-    findRequests<readonly ChangeResult[]>(session, bulkRequests),
-    findUses(session, limitedKeys),
-    placements.length === 0 ? undefined : readFreeIds(session),
+    findOthers(session, lookups),
   ]);
   expectNotMovedAway(known.movedTo);
+  const { freeIds } = others;
   if (freeIds !== undefined && freeIds.highest < session.highestGiven) {
     // The next session records the loss, and its ids leap, before it gives one.
     session.destroy();
     throw new StoreUnavailable(REPLACED, 'replaced');
   }
-  const batch = new Batch({
-    orders: known.orders,
-    placements: found,
-    references: named,
-    bulkRequests: repeatable,
-    uses,
-    ...(freeIds !== undefined && { freeIds }),
-  });
-  return {
-    batch,
-    outcomesAt: batch.carryOutAll(commands),
-    isSynchronous: known.isSynchronous,
-  };
+  const { orders, isSynchronous } = known;
+  const batch = new Batch({ orders, ...others });
+  return { batch, outcomesAt: batch.carryOutAll(commands), isSynchronous };
 }
 
 /** Attempts to place rows while other imports take ids, or orders change, concurrently. */
 const MAX_IMPORT_ATTEMPTS = 50;
 
-type ImportOrders = CommandOf<'importOrders'>;
-
 /**
- * Places the next rows of an import. Existing orders are read without a lock, and one statement writes everything. The server executes it only
+ * Existing orders are read without a lock, and one statement writes everything. The server executes it only
  * once it has received all of it, so an import that is slow or stops while sending does not block other writers.
  */
-export async function importOrders(
-  session: Session,
-  { source, run, orders, auditId }: ImportOrders,
-): Promise<OutcomeOf<ImportOrders>> {
+export const importOrders: Commands<Session>['importOrders'] = async (session, command) => {
+  const { source, run, orders, auditId } = command;
   const ids = orders.flatMap(({ id }) => id ?? []);
   const outcome = await unlessChanged(MAX_IMPORT_ATTEMPTS, async () => {
     const [isLatest, freeIds, known] = await Promise.all([
-      isLatestRun(session, { source, run }),
+      isLatestRun(session, command),
       readFreeIds(session),
       readKnown(session, ids),
     ]);
@@ -147,7 +110,7 @@ export async function importOrders(
   });
   if (outcome !== undefined) return outcome;
   throw new StoreUnavailable('other imports kept taking the next ids', 'locked');
-}
+};
 
 /** Returns those of the orders that exist, where the store was moved to, or null, and whether commits wait for a standby. */
 async function readKnown(session: Session, ids: readonly OrderId[]) {
@@ -166,8 +129,6 @@ const SQL = {
   read: `SELECT known.*, store.moved_to, current_setting('synchronous_standby_names') <> '',
       ${ON_STANDBY} FROM store LEFT JOIN
       (SELECT ${ORDER_COLUMNS}, revision FROM orders WHERE id = ANY ($1::bigint[])) AS known ON true`,
-  history: `SELECT revision, type, at, by FROM order_events WHERE order_id = $1
-    ORDER BY revision, at, type = 'placed' DESC`,
   claim: 'SELECT store_orders_claim_import($1, $2, $3, $4)',
   claimAndWrite: writeStatement({
     claim: 'store_orders_claim_import($22, $23, $24, $25)',

@@ -1,4 +1,4 @@
-import { ORDER_STATUSES, type OrderId, type OrderRecord } from '../../domain/order.ts';
+import { ORDER_STATUSES, type OrderId } from '../../domain/order.ts';
 import { dividedFilter, narrowestSort, type OrderFilter, type Sort } from '../order-filter.ts';
 import {
   countsOf,
@@ -10,9 +10,10 @@ import {
   type SortKey,
   UNDATED,
 } from '../pages.ts';
-import { type MovedOption, StoreUnavailable } from '../store.ts';
+import { type Store, StoreUnavailable } from '../store.ts';
 import { HEADS_NOT_COMPUTED } from '../tables/heads.ts';
 import { RECORD_WIDTH, recordFromRow } from '../tables/orders.ts';
+import type { StoreReads } from '../tables/session.ts';
 import { expectNotMovedAway, readStatus, requireStoreRow } from '../tables/store-row.ts';
 import { countContaining, readContaining } from './containing.ts';
 import { arrayOf } from './database/arrays.ts';
@@ -29,19 +30,14 @@ import {
   WALKS,
 } from './walk.ts';
 
-/** See Store.orders. */
-export async function readOrders(
-  session: Session,
-  ids: readonly OrderId[],
-  { evenIfMoved }: MovedOption = { evenIfMoved: false },
-): Promise<OrderRecord[]> {
+export const readOrders: StoreReads<Store, Session>['orders'] = async (session, ids, options) => {
   const rows = await session.query(ORDERS, [arrayOf(ids)]);
   const [movedTo, onStandby] = requireStoreRow(rows[0]).slice(RECORD_WIDTH);
   expectOnPrimary(onStandby);
-  if (!evenIfMoved) expectNotMovedAway(movedTo);
+  if (!options?.evenIfMoved) expectNotMovedAway(movedTo);
   // If none of the orders exists, the LEFT JOIN returns one row without an order.
   return rows.filter(([id]) => id !== null).map(recordFromRow);
-}
+};
 
 /** See Store.page. One statement, so one snapshot, unless a part of references is looked for. */
 export async function readPage(session: Session, query: PageQuery): Promise<OrderPage> {

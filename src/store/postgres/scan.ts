@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Order } from '../../domain/order.ts';
-import type { ScanVisit } from '../history.ts';
+import type { History } from '../history.ts';
 import { ORDER_COLUMNS, orderBeforeFromRow, orderFromRow } from '../tables/orders.ts';
-import type { Row } from '../tables/session.ts';
+import type { Row, StoreReads } from '../tables/session.ts';
 import { newSession } from './database/connection.ts';
 import { batchesOf } from './database/cursor.ts';
 import { BEGIN_SNAPSHOT } from './database/session.ts';
@@ -11,15 +11,15 @@ import { BULK } from './database/session-settings.ts';
 /** Orders per batch; bounds memory and how long the event loop is blocked. */
 export const BATCH = 2_000;
 
-/** See History.scan. Uses a session of its own, since the visitor decides how long it lasts. */
-export async function scanOrders(url: string, visit: ScanVisit, at?: bigint): Promise<void> {
+/** Uses a session of its own, since the visitor decides how long it lasts. */
+export const scanOrders: StoreReads<History, string>['scan'] = async (url, visit, at) => {
   using session = await newSession(url, BULK);
   await session.run(BEGIN_SNAPSHOT);
   const options = { cursor: 'found', size: BATCH };
   if (at === undefined) await visitBatches(batchesOf(session, options, ALL), visit);
   else
     await visitBatches(batchesOf(session, options, AT_REVISION, [at]), visit, orderBeforeFromRow);
-}
+};
 
 const ALL = `SELECT ${ORDER_COLUMNS} FROM orders ORDER BY id`;
 

@@ -45,10 +45,7 @@ const SINGLE_STATEMENTS = [
   ...['leaseWebhooks', 'releaseWebhooks', 'recordDeliveries'],
 ];
 
-async function applyCommands(
-  session: Session,
-  commands: readonly StoreCommand[],
-): Promise<OutcomeOf<StoreCommand>[]> {
+async function applyCommands(session: Session, commands: readonly StoreCommand[]) {
   if (commands.every(isBatchCommand)) return changeOrders(session, commands);
   const orders: OrderWrites = {
     changeOrders: (each) => changeLockedOrders(session, each),

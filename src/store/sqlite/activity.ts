@@ -1,33 +1,22 @@
 import type { OrderEventType } from '../../domain/lifecycle.ts';
 import type { OrderId } from '../../domain/order.ts';
-import {
-  ActivityCount,
-  type ActivityPage,
-  type ActivityPlace,
-  type ActivityQuery,
-  countedPosition,
-  endOf,
-  startOf,
-} from '../activity.ts';
+import { ActivityCount, type ActivityPlace, countedPosition, endOf, startOf } from '../activity.ts';
 import { MAX_ROWS_READ } from '../pages.ts';
+import type { Store } from '../store.ts';
 import { keyNames } from '../tables/keys.ts';
-import { type Row, text } from '../tables/session.ts';
-import type { Session } from './database/session.ts';
+import { type Row, type StoreReads, text } from '../tables/session.ts';
 import { inSnapshot } from './database/transaction.ts';
 import { isInPast, readPosition } from './feed.ts';
-import type { Turns } from './turns.ts';
+import type { Reading } from './turns.ts';
 
 /** Events that are read in one turn of the event loop, which takes one or two milliseconds. */
 const EVENTS_PER_TURN = 1_000;
 /** The order of the last one can have two further events in its revision, and the row after them shows that they are all. */
 const MAX_ROWS = EVENTS_PER_TURN + 3;
 
-/** See Store.activity. Events never change, so the turns need no common snapshot. */
-export async function countActivity(
-  session: Session,
-  turns: Turns,
-  query: ActivityQuery,
-): Promise<ActivityPage | undefined> {
+/** Events never change, so the turns need no common snapshot. */
+export const countActivity: StoreReads<Store, Reading>['activity'] = async (reading, query) => {
+  const { session, turns } = reading;
   const counted = countedPosition(query);
   const readNow = () => {
     const position = readPosition(session);
@@ -60,7 +49,7 @@ export async function countActivity(
     next = await turns.run(() => countOn(from));
   }
   return count.page(await keyNames(session, count.keys()), start, next, now);
-}
+};
 
 function isSamePlace(one: Row, other: Row): boolean {
   return one[3] === other[3] && one[4] === other[4];

@@ -1,27 +1,18 @@
-import { isSamePosition, type Position } from '../../../protocol/history.ts';
-import { Mutex } from '../../concurrency.ts';
-import { byId, INT64_MAX, type Order } from '../../domain/order.ts';
+import { isSamePosition } from '../../../protocol/history.ts';
+import { byId, INT64_MAX } from '../../domain/order.ts';
 import type { Store } from '../store.ts';
 import { ORDER_COLUMNS, ORDER_WIDTH } from '../tables/orders.ts';
-import type { Row } from '../tables/session.ts';
+import type { Row, StoreReads } from '../tables/session.ts';
 import type { Session } from './database/session.ts';
 import { isInPast, readPosition } from './feed.ts';
 import { PAGE, pagesById, visitPages } from './scan.ts';
 
-/**
- * See Store.changedOrders. Calls are serialized, since a connection has one snapshot at a time.
- * @param session a connection of its own, since a snapshot can span many turns of the event loop
- */
-export function changedOrdersOf(session: Session): Store['changedOrders'] {
-  const mutex = new Mutex();
-  return (since, visit) => mutex.run(() => readChanged(session, since, visit));
-}
-
-async function readChanged(
-  session: Session,
-  since: Position | undefined,
-  visit: (orders: readonly Order[]) => void,
-): Promise<Position | undefined> {
+/** @param session a connection of its own, since a snapshot can span many turns of the event loop */
+export const readChangedOrders: StoreReads<Store, Session>['changedOrders'] = async (
+  session,
+  since,
+  visit,
+) => {
   if (since !== undefined && isSamePosition(since, readPosition(session))) return since;
   session.run('BEGIN');
   try {
@@ -36,7 +27,7 @@ async function readChanged(
   } finally {
     session.run('COMMIT');
   }
-}
+};
 
 /** Reads the orders changed after a revision, in the order of their latest events. */
 function* pagesByRevision(session: Session, since: bigint): Iterable<readonly Row[]> {

@@ -1,8 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Position } from '../../../protocol/history.ts';
-import { type ChangePage, changePage, type FeedStart, isPast, startPosition } from '../feed.ts';
+import { changePage, isPast, startPosition } from '../feed.ts';
+import type { Store } from '../store.ts';
 import { changeFromRow, HEAD, headFromColumn, positionFromColumns } from '../tables/feed.ts';
 import { ORDER_COLUMNS } from '../tables/orders.ts';
+import type { StoreReads } from '../tables/session.ts';
 import { requireStoreRow } from '../tables/store-row.ts';
 import type { Session } from './database/session.ts';
 import { expectUsable, GUARD_COLUMNS, inSnapshot } from './database/transaction.ts';
@@ -10,12 +12,7 @@ import { expectUsable, GUARD_COLUMNS, inSnapshot } from './database/transaction.
 /** Changes that are read in one turn of the event loop. */
 const BATCH = 128;
 
-/** See Store.feed. */
-export async function readFeed(
-  session: Session,
-  after: FeedStart,
-  limit: number,
-): Promise<ChangePage | undefined> {
+export const readFeed: StoreReads<Store, Session>['feed'] = async (session, after, limit) => {
   const read = inSnapshot(session, () => {
     const now = readPosition(session);
     if (after === 'now') return { now, from: now, rows: [] };
@@ -35,7 +32,7 @@ export async function readFeed(
       return { changes: rest.map(changeFromRow), isCut: rest.length === BATCH };
     },
   });
-}
+};
 
 /**
  * Returns the position after everything in the store.

@@ -1,20 +1,16 @@
 import { realpathSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { Mutex } from '../../concurrency.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
-import type { History } from '../history.ts';
 import type { OpenOptions } from '../open-options.ts';
 import type { Store, StoreSizes } from '../store.ts';
-import { readAudit, readOperators } from '../tables/audit.ts';
 import { readPositionBefore } from '../tables/feed.ts';
-import { importProgress, readImports } from '../tables/imports.ts';
-import { findKey, keyNames, readKeyPage, readKeys } from '../tables/keys.ts';
-import { readLosses } from '../tables/losses.ts';
 import { idsOf } from '../tables/orders.ts';
-import { findPet } from '../tables/pets.ts';
-import { readRevisionAt, readStatus, requireStoreRow } from '../tables/store-row.ts';
-import { countWebhooks, readWebhookLags, readWebhooks } from '../tables/webhooks.ts';
+import { historyOf, readsOf } from '../tables/reads.ts';
+import { requireStoreRow } from '../tables/store-row.ts';
+import { readWebhookLags } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
-import { changedOrdersOf } from './changed-orders.ts';
+import { readChangedOrders } from './changed-orders.ts';
 import {
   type Location,
   openForReading,
@@ -27,35 +23,28 @@ import { Session } from './database/session.ts';
 import { expectServed } from './database/transaction.ts';
 import { readFeed } from './feed.ts';
 import { backupBeforeMigration } from './maintenance/backup-before-migration.ts';
-import { orderEvents } from './orders.ts';
-import { Pages } from './pages.ts';
+import { countMatching, readOrders, readPage } from './pages.ts';
 import { scanOrders } from './scan.ts';
 import { Turns } from './turns.ts';
-import { Usability } from './usability.ts';
-import { WriterClient } from './writer-client.ts';
+import { usabilityOf } from './usability.ts';
+import { startWriter } from './writer-client.ts';
 
-/**
- * Opens the embedded engine: one file, one writer thread, readers that are never blocked.
- * @throws StoreNotUsable
- */
+/** Opens the embedded engine: one file, one writer thread, readers that are never blocked. */
 export async function openSqlite(path: string, options: OpenOptions): Promise<Store> {
   if (options.purpose === 'read') return openReadOnly(path);
   if (options.purpose === 'service') await backupBeforeMigration(path, options);
-  const usability = new Usability(path, () => writer.isSound());
-  const writer = await WriterClient.start(path, options, (error) => usability.end(error));
+  const usability = usabilityOf(path, () => writer.isSound());
+  const writer = await startWriter(path, options, (error) => usability.end(error));
   try {
     const reading = withOpenErrors(path, () => openReading(path));
-    return storeOf(reading, writer, usability);
+    return storeOf(path, reading, writer, usability);
   } catch (error) {
     await writer.close();
     throw error;
   }
 }
 
-/**
- * Opens a store without a writer, for a read-only file or disk.
- * @throws StoreNotUsable
- */
+/** Opens a store without a writer, for a read-only file or disk. */
 function openReadOnly(path: string): Store {
   const reading = withOpenErrors(path, () => {
     const location = readableLocation(path);
@@ -65,20 +54,20 @@ function openReadOnly(path: string): Store {
   const apply = async () => {
     throw new Error('the store was opened for reading only');
   };
-  return storeOf(reading, { apply, close: async () => {} }, new Usability(path, async () => false));
+  const usability = usabilityOf(path, async () => false);
+  return storeOf(path, reading, { apply, close: async () => {} }, usability);
 }
 
 /**
- * Opens the connections for reading: a session for single statements, each with its own snapshot, one for lists, and further ones for reads with
- * snapshots of their own. Reads run on the caller's thread: they wait for no lock and mostly find their pages in memory, so handing them to another
- * thread would cost more than most reads.
+ * Opens the connections for reading, and a session for lists. Reads run on the caller's thread: they wait for no lock and mostly find their pages in
+ * memory, so handing them to another thread would cost more than most reads.
  */
 function openReading(location: Location) {
   const openSession = () => new Session(openForReading(location));
   const session = openSession();
   try {
     requireStoreRow(session.query('SELECT 1 FROM store')[0]);
-    return { openSession, session, listing: openSession() };
+    return { openSession, session, listing: openSession(), turns: new Turns() };
   } catch (error) {
     session.close();
     throw error;
@@ -86,67 +75,46 @@ function openReading(location: Location) {
 }
 
 function storeOf(
-  { openSession, session, listing }: ReturnType<typeof openReading>,
-  writer: Pick<WriterClient, 'apply' | 'close'>,
-  usability: Usability,
+  path: string,
+  reading: ReturnType<typeof openReading>,
+  writer: Pick<Awaited<ReturnType<typeof startWriter>>, 'apply' | 'close'>,
+  { guard: guarded, close: endReads }: ReturnType<typeof usabilityOf>,
 ): Store {
-  const turns = new Turns();
-  const pages = new Pages(session, turns);
-  const changedOrders = changedOrdersOf(listing);
+  const { session, listing, turns } = reading;
+  /** A connection has one snapshot at a time. */
+  const snapshots = new Mutex();
   let closing: Promise<void> | undefined;
-  const guarded = <T>(use: () => T | Promise<T>) => usability.guard(use);
-  /**
-   * For reads whose own statement has no guard. What the guard excludes, a moved or migrated store, does not change any more, so the read is
-   * current.
-   */
-  const served = <T>(read: () => Promise<T>) =>
-    guarded(() => {
-      expectServed(session);
-      return read();
+  const read = <T>(use: (session: Session) => Promise<T>) => guarded(() => use(session));
+  /** What the guard excludes, a moved or migrated store, does not change any more, so the read is current. */
+  const served = <T>(use: (session: Session) => Promise<T>) =>
+    read((each) => {
+      expectServed(each);
+      return use(each);
     });
-  const history: History = {
-    scan: (visit, at) => guarded(() => scanOrders(openSession, visit, at)),
-    revisionAt: (time) => guarded(() => readRevisionAt(session, time)),
-    imports: () => guarded(() => readImports(session)),
-    importProgress: (source) => guarded(() => importProgress(session, source)),
-    losses: () => guarded(() => readLosses(session)),
-    audit: (limit) => guarded(() => readAudit(session, limit)),
-    operators: (revisions) => guarded(() => readOperators(session, revisions)),
-  };
   /** Closes the writer last: the last connection to close checkpoints the write-ahead log. */
   const close = async () => {
-    await usability.close();
+    await endReads();
     listing.close();
     session.close();
     await writer.close();
   };
   return {
     engine: { name: 'sqlite', schema: MIGRATIONS.length },
-    history,
+    history: historyOf(read, (visit, at) => guarded(() => scanOrders(reading, visit, at))),
+    ...readsOf(read, served),
     apply: <C extends StoreCommand>(commands: readonly C[]) =>
       guarded(() => writer.apply(commands) as Promise<OutcomeOf<C>[]>),
-    changedOrders: (since, visit) => guarded(() => changedOrders(since, visit)),
-    orders: (ids, options) => guarded(() => pages.orders(ids, options)),
+    changedOrders: (since, visit) =>
+      guarded(() => snapshots.run(() => readChangedOrders(listing, since, visit))),
+    orders: (ids, options) => guarded(() => readOrders(reading, ids, options)),
     idsOf: (references) => guarded(() => idsOf(session, references)),
-    page: (query) => guarded(() => pages.page(openSession, query)),
-    count: (filter) => guarded(() => pages.count(openSession, filter)),
+    page: (query) => guarded(() => readPage(reading, query)),
+    count: (filter) => guarded(() => countMatching(reading, filter)),
     feed: (after, limit) => guarded(() => turns.run(() => readFeed(session, after, limit))),
     positionBefore: (time) => guarded(() => readPositionBefore(session, time)),
-    activity: (query) => guarded(() => countActivity(session, turns, query)),
-    events: (id) => guarded(() => orderEvents(session, id)),
-    webhooks: (id) => served(() => readWebhooks(session, id)),
+    activity: (query) => guarded(() => countActivity(reading, query)),
     webhookLags: (revisions) => guarded(() => turns.run(() => readWebhookLags(session, revisions))),
-    pet: (id) => served(() => findPet(session, id)),
-    keys: (digests) =>
-      digests === undefined
-        ? guarded(() => readKeys(session))
-        : served(() => readKeys(session, digests)),
-    key: (id) => served(() => findKey(session, id)),
-    keyPage: (query) => guarded(() => readKeyPage(session, query)),
-    webhookCounts: (keyIds) => guarded(() => countWebhooks(session, keyIds)),
-    keyNames: (ids) => guarded(() => keyNames(session, ids)),
-    status: (options) => (options?.evenIfMoved ? guarded : served)(() => readStatus(session)),
-    sizes: () => guarded(() => sizesOf(usability.path)),
+    sizes: () => guarded(() => sizesOf(path)),
     connected: () => guarded(() => {}),
     close: () => {
       closing ??= close();

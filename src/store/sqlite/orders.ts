@@ -1,27 +1,11 @@
-import {
-  Batch,
-  type BatchCommand,
-  type BatchOutcome,
-  type Known,
-  type Lookups,
-  lookupsOf,
-} from '../../domain/batch.ts';
+import { Batch, type BatchCommand, lookupsOf } from '../../domain/batch.ts';
 import type { KnownOrder } from '../../domain/lifecycle.ts';
 import type { OrderId } from '../../domain/order.ts';
-import type { CommandOf, OutcomeOf } from '../commands.ts';
-import type { OrderEvent } from '../store.ts';
 import { recordOperator } from '../tables/audit.ts';
-import { findRequests } from '../tables/bulk-requests.ts';
-import { findUses } from '../tables/hourly-uses.ts';
+import { findOthers } from '../tables/carry-out.ts';
 import { isLatestRun } from '../tables/imports.ts';
-import {
-  eventFromRow,
-  findReferences,
-  ORDER_COLUMNS,
-  ORDER_WIDTH,
-  orderFromRow,
-} from '../tables/orders.ts';
-import { findPlacements } from '../tables/placements.ts';
+import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
+import type { Commands } from '../tables/session.ts';
 import { readFreeIds } from '../tables/store-row.ts';
 import { jsonArray, type Session } from './database/session.ts';
 import { writeBatch } from './write-batch.ts';
@@ -36,16 +20,8 @@ function findKnown(session: Session, ids: readonly OrderId[]): KnownOrder[] {
   }));
 }
 
-/** Returns the events of an order, oldest first. */
-export function orderEvents(session: Session, id: OrderId): OrderEvent[] {
-  return session.query(SQL.history, [id]).map(eventFromRow);
-}
-
 /** Carries out commands inside a transaction. */
-export async function changeOrders(
-  session: Session,
-  commands: readonly BatchCommand[],
-): Promise<BatchOutcome[]> {
+export async function changeOrders(session: Session, commands: readonly BatchCommand[]) {
   const { ids, ...others } = lookupsOf(commands);
   const orders = findKnown(session, ids);
   // Most batches need orders alone, and do not wait.
@@ -55,25 +31,8 @@ export async function changeOrders(
   return outcomesAt(await writeBatch(session, batch));
 }
 
-/** Reads what some commands depend on besides orders. */
-async function findOthers(
-  session: Session,
-  { placements, references, bulkRequests, limitedKeys }: Omit<Lookups, 'ids'>,
-): Promise<Omit<Known, 'orders'>> {
-  return {
-    placements: await findPlacements(session, placements),
-    references: await findReferences(session, references),
-    bulkRequests: await findRequests(session, bulkRequests),
-    uses: await findUses(session, limitedKeys),
-    ...(placements.length > 0 && { freeIds: await readFreeIds(session) }),
-  };
-}
-
-/** Places the next rows of an import, inside a transaction. */
-export async function importOrders(
-  session: Session,
-  command: CommandOf<'importOrders'>,
-): Promise<OutcomeOf<CommandOf<'importOrders'>>> {
+/** Inside a transaction. */
+export const importOrders: Commands<Session>['importOrders'] = async (session, command) => {
   const { source, orders, auditId } = command;
   if (!(await isLatestRun(session, command))) return { refusal: 'out_of_turn' };
   const ids = orders.flatMap(({ id }) => id ?? []);
@@ -85,19 +44,12 @@ export async function importOrders(
   if (revision > 0n) await recordOperator(session, { first: revision, last: revision }, auditId);
   session.write(SQL.advance, [orders.length, source]);
   return outcome;
-}
+};
 
 const SQL = {
   // One statement for several ids takes half the time of one for each, but almost twice the time for a single id.
   findOne: `SELECT ${ORDER_COLUMNS}, revision FROM orders WHERE id = ?`,
   find: `SELECT ${ORDER_COLUMNS}, orders.revision FROM json_each(?) AS asked
     CROSS JOIN orders ON orders.id = asked.value`,
-  // Events are ordered by revision: `previous` leads from the order's latest event to all of them.
-  history: `WITH RECURSIVE revisions (revision) AS (
-      SELECT revision FROM orders WHERE id = ?1
-      UNION
-      SELECT previous FROM revisions CROSS JOIN order_events USING (revision) WHERE order_id = ?1)
-    SELECT revision, type, at, by FROM revisions CROSS JOIN order_events USING (revision)
-    WHERE order_id = ?1 ORDER BY revision, at, type = 'placed' DESC`,
   advance: 'UPDATE imports SET placed = placed + ? WHERE source = ?',
 } as const;

@@ -1,23 +1,28 @@
 import { isSamePosition } from '../../../protocol/history.ts';
-import type { OrderId, OrderRecord, OrderStatus } from '../../domain/order.ts';
-import { narrowestSort, type OrderFilter } from '../order-filter.ts';
+import type { OrderRecord, OrderStatus } from '../../domain/order.ts';
+import { narrowestSort } from '../order-filter.ts';
 import {
   countsOf,
   MAX_ROWS_READ,
-  type OrderCounts,
   type OrderPage,
   type PagePlace,
   type PageQuery,
   placeOf,
 } from '../pages.ts';
-import type { MovedOption } from '../store.ts';
+import type { Store } from '../store.ts';
 import { ORDER_COLUMNS, RECORD_WIDTH, recordFromRow } from '../tables/orders.ts';
-import type { Row } from '../tables/session.ts';
+import type { Row, StoreReads } from '../tables/session.ts';
 import { readStatus, requireStoreRow } from '../tables/store-row.ts';
 import { jsonArray, type Session } from './database/session.ts';
-import { expectServed, expectUsable, GUARD_COLUMNS, inSnapshot } from './database/transaction.ts';
+import {
+  expectServed,
+  expectUsable,
+  GUARD_COLUMNS,
+  inSnapshot,
+  ofSnapshot,
+} from './database/transaction.ts';
 import { readPosition } from './feed.ts';
-import type { Turns } from './turns.ts';
+import type { Reading, Turns } from './turns.ts';
 import {
   orderBy,
   PLACED_BEFORE_LAST,
@@ -30,94 +35,71 @@ import {
   walkOf,
 } from './walk.ts';
 
-/** Reads pages of orders, in turns of the event loop. */
-export class Pages {
-  readonly #session: Session;
-  readonly #turns: Turns;
+export const readOrders: StoreReads<Store, Reading>['orders'] = async (
+  { session },
+  ids,
+  options,
+) => {
+  const rows = session.query(ORDERS, [jsonArray(ids)]);
+  expectUsable(requireStoreRow(rows[0]).slice(RECORD_WIDTH), options);
+  // If none of the orders exists, the LEFT JOIN returns one row without an order.
+  return rows.filter(([id]) => id !== null).map(recordFromRow);
+};
 
-  constructor(session: Session, turns: Turns) {
-    this.#session = session;
-    this.#turns = turns;
-  }
+/**
+ * A part of references is compared in many turns, so those have a connection of their own, with one snapshot. If the store changes between two parts
+ * of another page, the page ends after the first parts.
+ */
+export const readPage: StoreReads<Store, Reading>['page'] = async (reading, query) => {
+  const { session, openSession, turns } = reading;
+  if (query.filter.referenceContains === undefined) return pageOf(session, turns, query);
+  return ofSnapshot(openSession, (own) => pageOf(own, turns, query));
+};
 
-  /** See Store.orders. */
-  orders(ids: readonly OrderId[], options?: MovedOption): OrderRecord[] {
-    const rows = this.#session.query(ORDERS, [jsonArray(ids)]);
-    expectUsable(requireStoreRow(rows[0]).slice(RECORD_WIDTH), options);
-    // If none of the orders exists, the LEFT JOIN returns one row without an order.
-    return rows.filter(([id]) => id !== null).map(recordFromRow);
+async function pageOf(session: Session, turns: Turns, query: PageQuery): Promise<OrderPage> {
+  const walk = walkOf(query);
+  const orders: OrderRecord[] = [];
+  let { after } = query;
+  let position: OrderPage['position'] | undefined;
+  for (let looked = 0; looked < MAX_ROWS_READ; looked += walk.rowsPerTurn) {
+    const part = await turns.run(() =>
+      readPart(session, walk, { ...query, after, limit: query.limit - orders.length }),
+    );
+    position ??= part.position;
+    if (!isSamePosition(part.position, position)) break;
+    orders.push(...part.orders);
+    after = part.next;
+    if (after === undefined || orders.length === query.limit) break;
   }
-
-  /** See Store.page. A part of references is compared in many turns, so those have a connection of their own, with one snapshot. */
-  async page(openSession: () => Session, query: PageQuery): Promise<OrderPage> {
-    if (query.filter.referenceContains === undefined) return this.#page(this.#session, query);
-    return ofSnapshot(openSession, (session) => this.#page(session, query));
-  }
-
-  /** If the store changes between two parts of a page, the page ends after the first parts. */
-  async #page(session: Session, query: PageQuery): Promise<OrderPage> {
-    const walk = walkOf(query);
-    const orders: OrderRecord[] = [];
-    let { after } = query;
-    let position: OrderPage['position'] | undefined;
-    for (let looked = 0; looked < MAX_ROWS_READ; looked += walk.rowsPerTurn) {
-      const part = await this.#turns.run(() =>
-        readPart(session, walk, { ...query, after, limit: query.limit - orders.length }),
-      );
-      position ??= part.position;
-      if (!isSamePosition(part.position, position)) break;
-      orders.push(...part.orders);
-      after = part.next;
-      if (after === undefined || orders.length === query.limit) break;
-    }
-    return { orders, next: after, position: position! };
-  }
-
-  /** See Store.count. Uses a connection of its own, whose snapshot lasts for several turns. */
-  async count(openSession: () => Session, filter: OrderFilter): Promise<OrderCounts> {
-    const sort = narrowestSort(filter);
-    if (sort === undefined) {
-      expectServed(this.#session);
-      const { orders, revision, head } = await readStatus(this.#session);
-      const position = { revision, head: head! };
-      return { orders: countsOf(filter, orders), isExact: true, position };
-    }
-    return ofSnapshot(openSession, async (session) => {
-      const position = await this.#turns.run(() => readPosition(session));
-      const walk = walkOf({ filter, sort, isDescending: true });
-      const orders = { pending: 0n, shipped: 0n, cancelled: 0n };
-      let after: PagePlace | undefined;
-      let looked = 0;
-      do {
-        after = await this.#turns.run(() => countPart(session, walk, after, orders));
-        looked += walk.rowsPerTurn;
-      } while (after !== undefined && looked < MAX_ROWS_READ);
-      const isExact = after === undefined || placeAfter(session, walk, after, 1) === undefined;
-      return { orders, isExact, position };
-    });
-  }
+  return { orders, next: after, position: position! };
 }
 
-/** Reads one snapshot in several turns, on a connection of its own. */
-async function ofSnapshot<T>(
-  openSession: () => Session,
-  use: (session: Session) => Promise<T>,
-): Promise<T> {
-  const session = openSession();
-  try {
-    session.run('BEGIN');
-    return await use(session);
-  } finally {
-    session.close();
+/** Uses a connection of its own, whose snapshot lasts for several turns. */
+export const countMatching: StoreReads<Store, Reading>['count'] = async (reading, filter) => {
+  const { session, openSession, turns } = reading;
+  const sort = narrowestSort(filter);
+  if (sort === undefined) {
+    expectServed(session);
+    const { orders, revision, head } = await readStatus(session);
+    return { orders: countsOf(filter, orders), isExact: true, position: { revision, head: head! } };
   }
-}
+  return ofSnapshot(openSession, async (own) => {
+    const position = await turns.run(() => readPosition(own));
+    const walk = walkOf({ filter, sort, isDescending: true });
+    const orders = { pending: 0n, shipped: 0n, cancelled: 0n };
+    let after: PagePlace | undefined;
+    let looked = 0;
+    do {
+      after = await turns.run(() => countPart(own, walk, after, orders));
+      looked += walk.rowsPerTurn;
+    } while (after !== undefined && looked < MAX_ROWS_READ);
+    const isExact = after === undefined || placeAfter(own, walk, after, 1) === undefined;
+    return { orders, isExact, position };
+  });
+};
 
 /** Returns the next orders; reads up to `rowsPerTurn` rows. */
-function readPart(
-  session: Session,
-  walk: Walk,
-  { sort = 'id', after, limit }: PageQuery,
-): OrderPage {
+function readPart(session: Session, walk: Walk, { sort = 'id', after, limit }: PageQuery) {
   return inSnapshot(session, () => {
     const position = readPosition(session);
     // If all orders match, no row is read beyond the page.

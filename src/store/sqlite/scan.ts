@@ -1,33 +1,24 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { INT64_MAX, INT64_MIN, type Order, type OrderId } from '../../domain/order.ts';
-import type { ScanVisit } from '../history.ts';
+import type { History } from '../history.ts';
 import { ORDER_COLUMNS, orderBeforeFromRow, orderFromRow } from '../tables/orders.ts';
-import type { Row } from '../tables/session.ts';
+import type { Row, StoreReads } from '../tables/session.ts';
 import type { Session } from './database/session.ts';
+import { ofSnapshot } from './database/transaction.ts';
+import type { Reading } from './turns.ts';
 
 /** Orders per page; bounds memory, and how long the event loop is blocked (about a millisecond). */
 export const PAGE = 512;
 /** Longest time that a scan takes of a turn of the event loop, unless one page takes longer. */
 const MAX_SHARE_MS = 20;
 
-/** See History.scan. Uses a connection of its own, since the visitor decides how long it lasts. */
-export async function scanOrders(
-  openSession: () => Session,
-  visit: ScanVisit,
-  at?: bigint,
-): Promise<void> {
-  const session = openSession();
-  try {
-    session.run('BEGIN');
-    if (at === undefined) await visitPages(pagesById(session, 'true'), visit);
-    else {
-      const pages = pagesOf(INT64_MIN, (lowest) => session.query(AT_REVISION, [lowest, at]));
-      await visitPages(pages, visit, orderBeforeFromRow);
-    }
-  } finally {
-    session.close();
-  }
-}
+/** Uses a connection of its own, since the visitor decides how long it lasts. */
+export const scanOrders: StoreReads<History, Reading>['scan'] = ({ openSession }, visit, at) =>
+  ofSnapshot(openSession, (session) => {
+    if (at === undefined) return visitPages(pagesById(session, 'true'), visit);
+    const pages = pagesOf((lowest) => session.query(AT_REVISION, [lowest, at]));
+    return visitPages(pages, visit, orderBeforeFromRow);
+  });
 
 /**
  * Visits orders page by page. Yields to the event loop after each page, or on a busy event loop after as many pages as take the time that its
@@ -55,20 +46,16 @@ export async function visitPages(
 /** Reads the orders that meet a condition in pages of ascending id. Takes two thirds of the time of reading row by row. */
 export function pagesById(session: Session, condition: string): Iterable<readonly Row[]> {
   const sql = `SELECT ${ORDER_COLUMNS} FROM orders WHERE id >= ? AND ${condition} ORDER BY id LIMIT ${PAGE}`;
-  return pagesOf(INT64_MIN, (lowest) => session.query(sql, [lowest]));
+  return pagesOf((lowest) => session.query(sql, [lowest]));
 }
 
-function* pagesOf(
-  lowest: OrderId,
-  read: (lowest: OrderId) => readonly Row[],
-): Iterable<readonly Row[]> {
-  let from = lowest;
-  for (;;) {
-    const rows = read(from);
+function* pagesOf(read: (lowest: OrderId) => readonly Row[]): Iterable<readonly Row[]> {
+  for (let lowest = INT64_MIN; ; ) {
+    const rows = read(lowest);
     const last = rows.at(-1)?.[0];
     if (last !== undefined) yield rows;
     if (rows.length < PAGE || last === INT64_MAX) return;
-    from = (last as bigint) + 1n;
+    lowest = (last as bigint) + 1n;
   }
 }
 

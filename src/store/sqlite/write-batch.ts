@@ -26,7 +26,7 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
   const values = [pending, shipped, cancelled, head];
   const revision = session.query(SQL.setRevision, values)[0]![0] as bigint;
   // Events are inserted before their orders are updated, since `previous` is read from the orders.
-  insertEvents(session, batch, { events, revision, head });
+  insertEvents(session, batch.now, events, revision, head);
   const restated: Order[] = [];
   let written = 0;
   for (const order of changed.values()) {
@@ -54,15 +54,14 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
   return revision;
 }
 
-interface Written {
-  /** In the order of the feed. */
-  readonly events: readonly OrderEventDraft[];
-  readonly revision: bigint;
-  readonly head: Head;
-}
-
 /** Inserts events that differ only in their orders with one statement; shipments have values of their own. The last event gets the head. */
-function insertEvents(session: Session, { now }: Batch, { events, revision, head }: Written): void {
+function insertEvents(
+  session: Session,
+  now: number,
+  events: readonly OrderEventDraft[],
+  revision: bigint,
+  head: Head,
+): void {
   const last = events.at(-1)!;
   let written = 0;
   const insertOne = (event: OrderEventDraft) => {

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Mutex } from '../../concurrency.ts';
 import type { BatchCommand } from '../../domain/batch.ts';
-import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
+import type { CommandOf, StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { StoreNotUsable } from '../store.ts';
 import { areForMovedStore, carryOut } from '../tables/carry-out.ts';
@@ -28,7 +28,7 @@ import {
   openError,
   storeError,
 } from './database/errors.ts';
-import { OpenFiles } from './database/open-files.ts';
+import { watchFiles } from './database/open-files.ts';
 import { LastGiven, recordOrigin, reserveGiven } from './database/origin.ts';
 import { migrate, migrationsOf } from './database/schema.ts';
 import { Session } from './database/session.ts';
@@ -96,7 +96,8 @@ async function open() {
       retryWhileBusy(lockWaitMs, () => reserveGiven(session, given.highestId));
       const problem = given.problem ?? (await otherStore(session, before));
       const lost = await reportLoss(session, given);
-      return { session, migrated, given, lost, problem, files: new OpenFiles(path, db) };
+      const files = watchFiles(path, db, ({ message }) => send({ loss: message }));
+      return { session, migrated, given, lost, problem, files };
     } catch (error) {
       db.close();
       throw error;
@@ -118,10 +119,7 @@ function probeForWriting(db: DatabaseSync): void {
 }
 
 /** Names the store that was at this path before, if it is another one: `restore` refuses what a copy by hand does silently. */
-async function otherStore(
-  session: Session,
-  before: string | undefined,
-): Promise<string | undefined> {
+async function otherStore(session: Session, before: string | undefined) {
   const { identity } = await readAcknowledgement(session);
   if (before === undefined || before === identity) return undefined;
   return `the store ${before} was at this path before; the database is of the store ${identity}`;
@@ -152,10 +150,7 @@ async function recordGiven(session: Session, given: LastGiven): Promise<void> {
 }
 
 /** See Store.apply. */
-function apply(
-  session: Session,
-  commands: readonly StoreCommand[],
-): Promise<OutcomeOf<StoreCommand>[]> {
+function apply(session: Session, commands: readonly StoreCommand[]) {
   const orders = {
     changeOrders: (each: readonly BatchCommand[]) => changeOrders(session, each),
     importOrders: (command: CommandOf<'importOrders'>) => importOrders(session, command),
@@ -179,7 +174,6 @@ async function answer(produce: () => unknown): Promise<void> {
 await answer(async (): Promise<Opened> => {
   const { session, migrated, given, lost, problem, files } = await open();
   const mutex = new Mutex();
-  files.watch(({ message }) => send({ loss: message }));
   const carryOutRequest = async ({ commands }: { readonly commands: readonly StoreCommand[] }) => {
     files.expectNoLoss();
     const outcomes = await apply(session, commands);

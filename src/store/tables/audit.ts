@@ -1,6 +1,7 @@
 import { LIMIT_WINDOW_MS } from '../../domain/hourly-limit.ts';
 import { MAX_ACTS } from '../../domain/key-management.ts';
-import { ACKNOWLEDGED, type Action, type AuditRecord } from '../audit.ts';
+import { ACKNOWLEDGED, type Action } from '../audit.ts';
+import type { History } from '../history.ts';
 import {
   digestOfKeys,
   endOfChain,
@@ -8,7 +9,7 @@ import {
   RECORD_COLUMNS,
   recordFromRow,
 } from './audit-chain.ts';
-import { jsonRows, type Session } from './session.ts';
+import { jsonRows, type Session, type StoreReads } from './session.ts';
 
 /**
  * Records an action, in a transaction that excludes all other writers. Returns the id of the record.
@@ -45,24 +46,16 @@ export async function recordOperator(
   }
 }
 
-export async function readAudit(session: Session, limit: number): Promise<AuditRecord[]> {
-  return (await session.query(SQL.latest, [limit])).map(recordFromRow);
-}
+export const readAudit: StoreReads<History>['audit'] = async (session, limit) =>
+  (await session.query(SQL.latest, [limit])).map(recordFromRow);
 
-export async function readOperators(
-  session: Session,
-  revisions: readonly bigint[],
-): Promise<Map<bigint, AuditRecord>> {
+export const readOperators: StoreReads<History>['operators'] = async (session, revisions) => {
   const rows = await session.query(SQL.operators, [jsonRows(revisions.map((each) => [each]))]);
   return new Map(rows.map(([revision, ...record]) => [revision as bigint, recordFromRow(record)]));
-}
+};
 
 /** Returns when a key may manage keys again, in milliseconds since the epoch; undefined if it may now, by MAX_ACTS. */
-export async function mayActAt(
-  session: Session,
-  id: string,
-  now: number,
-): Promise<number | undefined> {
+export async function mayActAt(session: Session, id: string, now: number) {
   const within = [now - LIMIT_WINDOW_MS, now + LIMIT_WINDOW_MS];
   const latest = await session.query(SQL.actsOfKeys, [...within, MAX_ACTS.ofAll]);
   const own = latest.filter(([, user]) => user === id);

@@ -1,12 +1,23 @@
-import { type BatchCommand, type BatchOutcome, isBatchCommand } from '../../domain/batch.ts';
+import {
+  type BatchCommand,
+  type BatchOutcome,
+  isBatchCommand,
+  type Known,
+  type Lookups,
+} from '../../domain/batch.ts';
+import type { ChangeResult } from '../../domain/bulk.ts';
 import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
 import { recordAction, recordOperator } from './audit.ts';
 import { digestOfKeys } from './audit-chain.ts';
+import { findRequests } from './bulk-requests.ts';
+import { findUses } from './hourly-uses.ts';
 import { importCommands } from './imports.ts';
 import { keyCommands } from './keys.ts';
+import { findReferences } from './orders.ts';
 import { putPets } from './pets.ts';
+import { findPlacements } from './placements.ts';
 import type { Commands, Session } from './session.ts';
-import { readRevision, storeCommands } from './store-row.ts';
+import { readFreeIds, readRevision, storeCommands } from './store-row.ts';
 import { webhookCommands } from './webhooks.ts';
 
 /** The commands that each engine carries out with statements of its own. */
@@ -17,6 +28,21 @@ export interface OrderWrites {
   readonly importOrders: (
     command: CommandOf<'importOrders'>,
   ) => Promise<OutcomeOf<CommandOf<'importOrders'>>>;
+}
+
+/** Reads what commands depend on besides orders. */
+export async function findOthers(
+  session: Session,
+  { placements, references, bulkRequests, limitedKeys }: Omit<Lookups, 'ids'>,
+): Promise<Omit<Known, 'orders'>> {
+  const [known, named, repeatable, uses, freeIds] = await Promise.all([
+    findPlacements(session, placements),
+    findReferences(session, references),
+    findRequests<readonly ChangeResult[]>(session, bulkRequests),
+    findUses(session, limitedKeys),
+    placements.length === 0 ? undefined : readFreeIds(session),
+  ]);
+  return { placements: known, references: named, bulkRequests: repeatable, uses, freeIds };
 }
 
 /** Returns whether commands may be applied to a store that was moved to another database. */

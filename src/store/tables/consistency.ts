@@ -81,10 +81,7 @@ export function isSampled(
  * Returns a row like that of `countsSql`, of a store with orders: the counters themselves, the revision of the last event, and how many orders of a
  * random sample lack their event.
  */
-async function sampledCounts(
-  session: Session,
-  { pending, shipped, cancelled }: Counters,
-): Promise<readonly bigint[]> {
+async function sampledCounts(session: Session, { pending, shipped, cancelled }: Counters) {
   const [[last] = []] = await session.query('SELECT coalesce(max(revision), 0) FROM order_events');
   const [[lowest, highest] = []] = await session.query('SELECT min(id), max(id) FROM orders');
   let withoutEvent = 0n;
@@ -118,10 +115,7 @@ export async function countedRows(
 }
 
 /** Compares the store's counters with `counts`, the row of `countsSql`. */
-export function compare(
-  counters: Counters,
-  counts: readonly bigint[],
-): Pick<Findings, 'orders' | 'problems'> {
+export function compare(counters: Counters, counts: readonly bigint[]) {
   const [pending, shipped, cancelled, revision, withoutEvent, withoutOrder, placements] = counts;
   const orders = { pending: pending!, shipped: shipped!, cancelled: cancelled! };
   const problems = ORDER_STATUSES.filter((status) => orders[status] !== counters[status]).map(

@@ -1,10 +1,10 @@
 import { BEGINNING, type Position } from '../../../protocol/history.ts';
 import { changeOf, type OrderChange } from '../../domain/change.ts';
 import { type Head, headText } from '../../domain/heads.ts';
-import { StoreUnavailable } from '../store.ts';
+import { type Store, StoreUnavailable } from '../store.ts';
 import { HEADS_NOT_COMPUTED } from './heads.ts';
 import { eventFromRow, laterFromRow, ORDER_WIDTH, orderFromRow } from './orders.ts';
-import { type Column, number, type Row, type Session } from './session.ts';
+import { type Column, number, type Row, type StoreReads } from './session.ts';
 import { readRevisionAt } from './store-row.ts';
 
 /**
@@ -32,13 +32,12 @@ export function positionFromColumns([revision, head]: Row): Position {
   return { revision: revision as bigint, head: text };
 }
 
-/** See Store.positionBefore. */
-export async function readPositionBefore(session: Session, time: number): Promise<Position> {
+export const readPositionBefore: StoreReads<Store>['positionBefore'] = async (session, time) => {
   const revision = await readRevisionAt(session, time - 1);
   if (revision === 0n) return BEGINNING;
   const [[head] = []] = await session.query(HEAD, [revision]);
   return positionFromColumns([revision, head!]);
-}
+};
 
 /** Only the last event of a revision counts: others can have a head only if it was written by hand. */
 export const HEAD = `SELECT head FROM order_events WHERE revision = $1 AND head IS NOT NULL

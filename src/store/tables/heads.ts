@@ -18,19 +18,18 @@ import { requireStoreRow } from './store-row.ts';
 export const EVENTS_AT_A_TIME = 500;
 
 /**
- * Columns of an event, of its order, and of the event after it if that placed the order; rows are in the order of the feed. To
- * be selected from `order_events AS event`, joined with AND_LATER.
+ * Reads the events after a revision, in the order of the feed, each with its order, which was deleted by hand if it is missing, and the event after
+ * it if that placed the order.
  */
-export const CHAINED_COLUMNS = `event.revision, event.type, event.at, event.by,
-  ${ORDER_COLUMNS.replace('orders.id', 'event.order_id')},
-  later.type, later.ship_date_before, later.complete_before, event.head`;
-
-/** Joins the order of an event, which was deleted by hand if it is missing, and the event after the one that placed it. */
-export const AND_LATER = `LEFT JOIN orders ON orders.id = event.order_id
+export const CHAINED = `SELECT event.revision, event.type, event.at, event.by,
+    ${ORDER_COLUMNS.replace('orders.id', 'event.order_id')},
+    later.type, later.ship_date_before, later.complete_before, event.head
+  FROM order_events AS event LEFT JOIN orders ON orders.id = event.order_id
   LEFT JOIN order_events AS later ON event.type = 'placed' AND later.type <> 'placed'
-    AND later.revision = orders.revision AND later.order_id = orders.id`;
+    AND later.revision = orders.revision AND later.order_id = orders.id
+  WHERE event.revision > $1 ORDER BY event.revision, event.order_id, event.type = 'placed' DESC`;
 
-/** Rows of CHAINED_COLUMNS, in the order of the feed. */
+/** Rows of CHAINED. */
 type Batches = AsyncIterable<readonly Row[]> | Iterable<readonly Row[]>;
 
 /** A revision, with the head computed from its events and the head before. */
@@ -94,7 +93,7 @@ export async function* computeHeads(
   if (open.length > 0) yield [complete(open)];
 }
 
-/** Position of the order in CHAINED_COLUMNS, and of its status, which is null if there is no order. */
+/** Position of the order in CHAINED, and of its status, which is null if there is no order. */
 const ORDER_AT = 4;
 const STATUS = ORDER_AT + 1;
 
@@ -120,7 +119,7 @@ export async function lastHeaded(session: Session, upTo = INT64_MAX): Promise<Po
     : { revision: row[0] as bigint, head: headText(row[1] as Head) };
 }
 
-/** Reads the columns of CHAINED_COLUMNS. */
+/** Reads the columns of CHAINED. */
 function chainedFromRow(row: Row): ChainedEvent {
   const { type, at, by } = eventFromRow(row);
   return { type, at, by, order: orderBeforeFromRow(row.slice(ORDER_AT)) };
@@ -156,7 +155,7 @@ export const SAMPLE_PARTS = 20;
 
 /**
  * Computes the heads of a history and compares them with the stored ones.
- * @param read reads CHAINED_COLUMNS of all events after a revision
+ * @param read reads CHAINED after a revision
  * @param latest the head in the row of the table store, and its revision; undefined if not all heads have been computed
  */
 export async function checkHeads(

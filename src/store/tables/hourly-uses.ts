@@ -8,10 +8,7 @@ import {
 import { byText, expectWritten, jsonRows, type Session } from './session.ts';
 
 /** Returns the recorded cancels and placements of keys with a limit. */
-export async function findUses(
-  session: Session,
-  keys: readonly LimitedKey[],
-): Promise<(HourlyUse & LimitedKey)[]> {
+export async function findUses(session: Session, keys: readonly LimitedKey[]) {
   const found: (HourlyUse & LimitedKey)[] = [];
   for (const action of LIMITED_ACTIONS) {
     const ids = keys.filter((key) => key.action === action).map(({ by }) => [by]);

@@ -1,27 +1,19 @@
 import type { CommandOf } from '../commands.ts';
-import {
-  FINISHED_IMPORTS_KEPT,
-  type ImportProgress,
-  type ImportRecord,
-  rowsPlaced,
-} from '../history.ts';
-import { type Commands, number, type Row, type Session, text } from './session.ts';
+import { FINISHED_IMPORTS_KEPT, type History, type ImportRecord, rowsPlaced } from '../history.ts';
+import { type Commands, number, type Row, type Session, type StoreReads, text } from './session.ts';
 import { readFreeIds } from './store-row.ts';
 
-/** See History.importProgress. */
-export async function importProgress(session: Session, source: string): Promise<ImportProgress> {
+export const importProgress: StoreReads<History>['importProgress'] = async (session, source) => {
   const known = await findImport(session, source);
   return {
     placed: rowsPlaced(known),
     finished: known?.finishedAt === undefined ? undefined : known,
     freeIds: await readFreeIds(session),
   };
-}
+};
 
-/** Returns the unfinished imports, and the latest finished ones. */
-export async function readImports(session: Session): Promise<ImportRecord[]> {
-  return (await session.query(SQL.all, [FINISHED_IMPORTS_KEPT])).map(importFromRow);
-}
+export const readImports: StoreReads<History>['imports'] = async (session) =>
+  (await session.query(SQL.all, [FINISHED_IMPORTS_KEPT])).map(importFromRow);
 
 async function findImport(session: Session, source: string): Promise<ImportRecord | undefined> {
   const [row] = await session.query(SQL.find, [source]);

@@ -17,7 +17,7 @@ import {
   manages,
   REPEATABLE_MS,
 } from '../../domain/key-management.ts';
-import { type KeyPage, type KeyPageQuery, StoreNotUsable } from '../store.ts';
+import { type Store, StoreNotUsable } from '../store.ts';
 import { mayActAt, recordAction } from './audit.ts';
 import { digestOfKeys } from './audit-chain.ts';
 import { findRequests, rememberRequest } from './bulk-requests.ts';
@@ -29,17 +29,20 @@ import {
   number,
   type Row,
   type Session,
+  type StoreReads,
   text,
 } from './session.ts';
 
-const KEY_COLUMNS =
-  'id, name, environment, digest, created_at, expires_at, revoked_at, last_used_at, scopes, cancels_per_hour, places_per_hour, former_digest, former_until, former_used_at, ticket_digest, ticket_until, created_by, secret_by';
+/** What an act can change, in the order of `settingsOf`. */
+const SETTINGS =
+  'name, digest, scopes, cancels_per_hour, places_per_hour, expires_at, revoked_at, former_digest, former_until, former_used_at, ticket_digest, ticket_until, secret_by';
+const PARAMETERS = SETTINGS.split(', ').map((_, index) => `$${index + 2}`);
+const KEY_COLUMNS = `id, ${SETTINGS}, environment, created_at, created_by, last_used_at`;
 
 function keyFromRow(row: Row): ApiKey {
-  const [id, name, environment, digest, createdAt, expiresAt, revokedAt, lastUsedAt, ...limits] =
-    row;
-  const [scopes, cancelsPerHour, placesPerHour, formerDigest, formerUntil, ...more] = limits;
-  const [formerUsedAt, ticketDigest, ticketUntil, createdBy, secretBy] = more;
+  const [id, name, digest, scopes, cancelsPerHour, placesPerHour, expiresAt, ...more] = row;
+  const [revokedAt, formerDigest, formerUntil, formerUsedAt, ticketDigest, ...others] = more;
+  const [ticketUntil, secretBy, environment, createdAt, createdBy, lastUsedAt] = others;
   return {
     id: id as string,
     name: name as string,
@@ -69,11 +72,8 @@ function keyFromRow(row: Row): ApiKey {
   };
 }
 
-/** Returns the keys with secrets of these digests, or all keys, the oldest first. */
-export async function readKeys(
-  session: Session,
-  digests?: readonly Uint8Array[],
-): Promise<ApiKey[]> {
+/** The oldest first, if all keys are asked for. */
+export const readKeys: StoreReads<Store>['keys'] = async (session, digests) => {
   const rows =
     digests === undefined
       ? await session.query(SQL.all[session.engine])
@@ -81,13 +81,10 @@ export async function readKeys(
           jsonRows(digests.map((digest) => [Buffer.from(digest).toString('hex')])),
         ]);
   return rows.map(keyFromRow);
-}
+};
 
-/** See Store.keyPage. */
-export async function readKeyPage(
-  session: Session,
-  { state, after, limit, now }: KeyPageQuery,
-): Promise<KeyPage> {
+export const readKeyPage: StoreReads<Store>['keyPage'] = async (session, query) => {
+  const { state, after, limit, now } = query;
   const { createdAt = -1, id = '' } = after ?? {};
   const asked = [now, createdAt, id, state ?? '', limit + 1];
   const rows = await session.query(SQL.page[session.engine], asked);
@@ -96,16 +93,12 @@ export async function readKeyPage(
     counts[name as keyof typeof counts] = Number(count);
   }
   return { keys: rows.slice(0, limit).map(keyFromRow), hasMore: rows.length > limit, counts };
-}
+};
 
-/** Returns the names of those of the keys that exist, by id. */
-export async function keyNames(
-  session: Session,
-  ids: readonly string[],
-): Promise<ReadonlyMap<string, string>> {
+export const keyNames: StoreReads<Store>['keyNames'] = async (session, ids) => {
   const rows = await session.query(SQL.names, [jsonRows(ids.map((id) => [id]))]);
   return new Map(rows as unknown as [string, string][]);
-}
+};
 
 /** A trigger or a rule of the database can undo what was written: a key that only seems to be revoked is worse than an error. */
 const UNDONE =
@@ -128,11 +121,10 @@ function settingsOf({ name, digest, scopes, former, ticket, ...key }: ApiKey) {
   ];
 }
 
-/** Returns a key by its id; undefined if there is none. */
-export async function findKey(session: Session, id: string): Promise<ApiKey | undefined> {
+export const findKey: StoreReads<Store>['key'] = async (session, id) => {
   const [row] = await session.query(SQL.byId[session.engine], [id]);
   return row && keyFromRow(row);
-}
+};
 
 /** @throws StoreNotUsable if the database has undone it */
 async function replaceKey(session: Session, key: ApiKey): Promise<void> {
@@ -231,11 +223,6 @@ export const keyCommands = {
   },
   manageKey,
 } satisfies Partial<Commands>;
-
-/** What an act can change, in the order of `settingsOf`. */
-const SETTINGS =
-  'name, digest, scopes, cancels_per_hour, places_per_hour, expires_at, revoked_at, former_digest, former_until, former_used_at, ticket_digest, ticket_until, secret_by';
-const PARAMETERS = SETTINGS.split(', ').map((_, index) => `$${index + 2}`);
 
 const ASKED = '(SELECT value ->> 0 FROM json_array_elements($1::json))';
 

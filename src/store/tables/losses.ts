@@ -1,29 +1,22 @@
 import { positionText } from '../../../protocol/history.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import {
-  ACKNOWLEDGED,
-  type Acknowledgement,
-  type Action,
-  type AuditRecord,
-  actionOf,
-  LOST,
-} from '../audit.ts';
+import { ACKNOWLEDGED, type Acknowledgement, type Action, actionOf, LOST } from '../audit.ts';
 import { isPast } from '../feed.ts';
+import type { History } from '../history.ts';
 import { recordAction } from './audit.ts';
 import { RECORD_COLUMNS, recordFromRow } from './audit-chain.ts';
 import { headFromColumn, positionFromColumns } from './feed.ts';
-import { number, type Row, type Session } from './session.ts';
+import { number, type Row, type Session, type StoreReads } from './session.ts';
 import { requireStoreRow } from './store-row.ts';
 
 /** Records that are read; each loss has one of each node. */
 const MOST = 1_000;
 
-/** See History.losses. */
-export async function readLosses(session: Session): Promise<AuditRecord[]> {
+export const readLosses: StoreReads<History>['losses'] = async (session) => {
   const records = (await session.query(SQL.losses)).map(recordFromRow);
   const acknowledged = records.findIndex(({ command }) => command === ACKNOWLEDGED);
   return records.slice(0, acknowledged === -1 ? records.length : acknowledged).reverse();
-}
+};
 
 /** Records a loss once, also if its transaction is repeated since its commit was not confirmed; in a transaction that excludes all other writers. */
 export async function recordLoss(session: Session, record: Action): Promise<void> {
@@ -47,11 +40,7 @@ export function acknowledgementFrom([identity, ...position]: Row): Acknowledgeme
  * @param last undefined if nothing is known
  * @param where names the database
  */
-export async function findLoss(
-  session: Session,
-  last: Acknowledgement | undefined,
-  where: string,
-): Promise<Action | undefined> {
+export async function findLoss(session: Session, last: Acknowledgement | undefined, where: string) {
   if (last === undefined) return undefined;
   const { position } = last;
   const [row] = await session.query(SQL.positions, [position.revision, last.at]);

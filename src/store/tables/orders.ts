@@ -2,23 +2,18 @@ import { STATUS_WITH } from '../../../protocol/history.ts';
 import type { ReferenceName } from '../../domain/batch.ts';
 import { type LaterEvent, orderAfter } from '../../domain/change.ts';
 import type { OrderEventType } from '../../domain/lifecycle.ts';
-import {
-  INT64_MIN,
-  type Order,
-  type OrderId,
-  type OrderRecord,
-  type OrderStatus,
-} from '../../domain/order.ts';
-import type { KnownReference } from '../../domain/placement.ts';
-import type { OrderEvent } from '../store.ts';
+import { INT64_MIN, type Order, type OrderRecord, type OrderStatus } from '../../domain/order.ts';
+import type { OrderEvent, Store } from '../store.ts';
 import {
   boolean,
   byText,
+  type Dialects,
   integer,
   jsonRows,
   number,
   type Row,
   type Session,
+  type StoreReads,
   text,
 } from './session.ts';
 
@@ -105,11 +100,11 @@ export function eventFromRow([revision, type, at, by]: Row): OrderEvent {
   };
 }
 
+export const orderEvents: StoreReads<Store>['events'] = async (session, id) =>
+  (await session.query(EVENTS[session.engine], [id])).map(eventFromRow);
+
 /** Returns the orders that have these references, as they were placed. */
-export async function findReferences(
-  session: Session,
-  wanted: readonly ReferenceName[],
-): Promise<KnownReference[]> {
+export async function findReferences(session: Session, wanted: readonly ReferenceName[]) {
   if (wanted.length === 0) return [];
   const names = wanted.map(({ by, reference }) => [by, reference]);
   const rows = await session.query(FIND[session.engine], [jsonRows(names)]);
@@ -119,13 +114,25 @@ export async function findReferences(
 /** Orders with one reference that are found: each API key can have placed one. */
 const MAX_OF_REFERENCE = 10;
 
-/** See Store.idsOf. */
-export async function idsOf(session: Session, references: readonly string[]): Promise<OrderId[]> {
+export const idsOf: StoreReads<Store>['idsOf'] = async (session, references) => {
   const rows = await session.query(IDS[session.engine], [
     jsonRows(references.map((each) => [each])),
   ]);
   return rows.map(([id]) => id as bigint);
-}
+};
+
+const events = (rows: string) => `SELECT revision, type, at, by FROM ${rows}
+    WHERE order_id = $1 ORDER BY revision, at, type = 'placed' DESC`;
+
+const EVENTS: Dialects = {
+  // Events are ordered by revision: `previous` leads from the order's latest event to all of them.
+  sqlite: `WITH RECURSIVE revisions (revision) AS (
+      SELECT revision FROM orders WHERE id = $1
+      UNION
+      SELECT previous FROM revisions CROSS JOIN order_events USING (revision) WHERE order_id = $1)
+    ${events('revisions CROSS JOIN order_events USING (revision)')}`,
+  postgresql: events('order_events'),
+};
 
 const IDS = byText(
   (c) => `SELECT orders.id FROM json_array_elements($1::json) AS asked

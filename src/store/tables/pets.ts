@@ -1,13 +1,12 @@
-import type { Pet } from '../../domain/order.ts';
-import { type Commands, type Dialects, jsonRows, type Session, text } from './session.ts';
+import type { Store } from '../store.ts';
+import { type Commands, type Dialects, jsonRows, type StoreReads, text } from './session.ts';
 import { requireStoreHere, storeNotHere } from './store-row.ts';
 
-/** See Store.pet. */
-export async function findPet(session: Session, id: bigint): Promise<Pet | undefined> {
+export const findPet: StoreReads<Store>['pet'] = async (session, id) => {
   const [row] = await session.query(FIND, [id]);
   if (row === undefined) return undefined;
   return { id: row[0] as bigint, name: text(row[1]), tag: text(row[2]) };
-}
+};
 
 /** Inserts or replaces pets, in one statement; of two with the same id the last one counts. */
 export const putPets: Commands['putPets'] = async (session, { pets }) => {

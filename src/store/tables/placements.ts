@@ -1,12 +1,10 @@
+import type { Lookups } from '../../domain/batch.ts';
 import { PLACEMENT_KEPT_MS, type Placement } from '../../domain/placement.ts';
 import { repeatable } from './bulk-requests.ts';
 import { expectWritten, jsonRows, type Session } from './session.ts';
 
 /** Returns those of the placements that the store remembers. */
-export async function findPlacements(
-  session: Session,
-  wanted: readonly Pick<Placement, 'by' | 'idempotencyKey'>[],
-): Promise<Placement[]> {
+export async function findPlacements(session: Session, wanted: Lookups['placements']) {
   if (wanted.length === 0) return [];
   const names = wanted.map(({ by, idempotencyKey }) => [by, idempotencyKey]);
   const rows = await session.query(SQL.find[session.engine], [jsonRows(names)]);

@@ -26,11 +26,18 @@ export interface Session {
 }
 
 /** How each command is carried out, in a transaction that excludes all other writers unless it has a single statement. */
-export type Commands = {
+export type Commands<Own = Session> = {
   readonly [Type in StoreCommand['type']]: (
-    session: Session,
+    session: Own,
     command: CommandOf<Type>,
   ) => Promise<OutcomeOf<CommandOf<Type>>>;
+};
+
+/** How each read of a Store, or of its History, is carried out: they describe it. */
+export type StoreReads<Of, Own = Session> = {
+  readonly [Name in keyof Of]: Of[Name] extends (...given: infer Given) => infer Result
+    ? (session: Own, ...given: Given) => Result
+    : never;
 };
 
 /**
@@ -57,9 +64,7 @@ export function byText(statement: (collation: string) => string): Dialects {
 }
 
 /** Formats rows as the parameter of json_array_elements, which returns each as an array: `value ->> 0` is its first column. */
-export function jsonRows(
-  rows: readonly (readonly (string | bigint | number | undefined)[])[],
-): string {
+export function jsonRows(rows: readonly (readonly (string | bigint | number | undefined)[])[]) {
   return toJson(rows);
 }
 

@@ -94,9 +94,8 @@ export async function readRevision(session: Session): Promise<bigint> {
 
 /** See History.revisionAt. */
 export async function readRevisionAt(session: Session, time: number): Promise<bigint> {
-  return requireStoreRow(
-    (await session.query(REVISION_AT[session.engine], [time]))[0],
-  )[0] as bigint;
+  const [row] = await session.query(REVISION_AT[session.engine], [time]);
+  return requireStoreRow(row)[0] as bigint;
 }
 
 /** Returns the ids that orders without an id may be assigned. */

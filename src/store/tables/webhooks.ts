@@ -10,9 +10,9 @@ import {
   RESERVED_WEBHOOKS,
   rotatedWebhook,
   type Webhook,
-  type WebhookLag,
   webhookTag,
 } from '../../domain/webhook.ts';
+import type { Store } from '../store.ts';
 import { findRequests, rememberRequest } from './bulk-requests.ts';
 import {
   type Column,
@@ -22,32 +22,24 @@ import {
   number,
   type Row,
   type Session,
+  type StoreReads,
   text,
 } from './session.ts';
 
-/** See Store.webhooks. */
-export async function readWebhooks(session: Session, id?: string): Promise<Webhook[]> {
+export const readWebhooks: StoreReads<Store>['webhooks'] = async (session, id) => {
   const rows = id === undefined ? session.query(SQL.all) : session.query(SQL.byId, [id]);
   return (await rows).map(webhookFromRow);
-}
+};
 
-/** See Store.webhookCounts. */
-export async function countWebhooks(
-  session: Session,
-  keyIds: readonly string[],
-): Promise<ReadonlyMap<string, number>> {
+export const countWebhooks: StoreReads<Store>['webhookCounts'] = async (session, keyIds) => {
   const rows = await session.query(SQL.countsOf, [jsonRows(keyIds.map((id) => [id]))]);
   return new Map(rows.map(([id, count]) => [id as string, Number(count)]));
-}
+};
 
-/** See Store.webhookLags. */
-export async function readWebhookLags(
-  session: Session,
-  revisions: readonly bigint[],
-): Promise<WebhookLag[]> {
+export const readWebhookLags: StoreReads<Store>['webhookLags'] = async (session, revisions) => {
   const rows = await session.query(SQL.lags, [jsonRows(revisions.map((each) => [each])), MAX_LAG]);
   return rows.map(([count, since]) => ({ count: Number(count), since: number(since) }));
-}
+};
 
 /** Whether the API key, or the operators, have a webhook with this URL. */
 async function isTaken(session: Session, { url, createdBy }: Webhook): Promise<boolean> {
@@ -55,11 +47,7 @@ async function isTaken(session: Session, { url, createdBy }: Webhook): Promise<b
 }
 
 /** Returns a webhook, locked until the transaction ends so that no delivery is recorded, or why it is not changed. */
-async function lockedWebhook(
-  session: Session,
-  id: string,
-  ifTag?: string,
-): Promise<Webhook | 'webhook_not_found' | 'webhook_changed'> {
+async function lockedWebhook(session: Session, id: string, ifTag?: string) {
   await session.write(SQL.lock, [id]);
   const [row] = await session.query(SQL.byId, [id]);
   if (row === undefined) return 'webhook_not_found';

@@ -1,7 +1,5 @@
 /** Formats a PostgreSQL array literal of numbers, booleans or plain words; elements are not quoted. */
-export function arrayOf(
-  values: readonly (bigint | number | boolean | string | undefined)[],
-): string {
+export function arrayOf(values: readonly (bigint | number | boolean | string | undefined)[]) {
   let text = '';
   for (const value of values) text += `,${value ?? 'NULL'}`;
   return `{${text.slice(1)}}`;

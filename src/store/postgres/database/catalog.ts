@@ -82,10 +82,7 @@ const RECORDED_SINCE = 150_000;
  * if there is none, or PostgreSQL has no record of the version (before 15, and for the collations C and POSIX). See decision 062.
  * @param missing the migrations that have not run on an existing store
  */
-export async function collationProblem(
-  session: Session,
-  missing: readonly string[],
-): Promise<{ readonly found: string; readonly advice: string } | undefined> {
+export async function collationProblem(session: Session, missing: readonly string[]) {
   if (Number(session.server!.version) < RECORDED_SINCE) return undefined;
   if (!missing.includes(TEXT_KEYS)) return undefined;
   const [row] = await session.query(VERSIONS);

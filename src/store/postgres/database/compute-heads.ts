@@ -1,11 +1,5 @@
 import { headFrom, headText } from '../../../domain/heads.ts';
-import {
-  AND_LATER,
-  CHAINED_COLUMNS,
-  computeHeads,
-  EVENTS_AT_A_TIME,
-  lastHeaded,
-} from '../../tables/heads.ts';
+import { CHAINED, computeHeads, EVENTS_AT_A_TIME, lastHeaded } from '../../tables/heads.ts';
 import type { Row } from '../../tables/session.ts';
 import { arrayOf, byteaArray } from './arrays.ts';
 import { batchesOf } from './cursor.ts';
@@ -33,14 +27,12 @@ export async function rechain(session: Session, from: bigint): Promise<void> {
   await session.write(SQL.forget, [end.revision]);
 }
 
-/** Reads CHAINED_COLUMNS of all events after a revision, inside a transaction. */
+/** Reads CHAINED after a revision, inside a transaction. */
 export function chainedRows(session: Session, after: bigint): AsyncIterable<readonly Row[]> {
-  return batchesOf(session, { cursor: 'chained', size: EVENTS_AT_A_TIME }, SQL.chained, [after]);
+  return batchesOf(session, { cursor: 'chained', size: EVENTS_AT_A_TIME }, CHAINED, [after]);
 }
 
 const SQL = {
-  chained: `SELECT ${CHAINED_COLUMNS} FROM order_events AS event ${AND_LATER} WHERE event.revision > $1
-    ORDER BY event.revision, event.order_id, event.type = 'placed' DESC`,
   setHeads: `UPDATE order_events SET head = given.head
     FROM unnest($1::bigint[], $2::bigint[], $3::text[], $4::bytea[]) AS given (revision, order_id, type, head)
     WHERE order_events.revision = given.revision AND order_events.order_id = given.order_id

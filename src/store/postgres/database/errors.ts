@@ -42,17 +42,15 @@ export function unavailable(error: unknown): StoreUnavailable {
   const first: unknown = error instanceof AggregateError ? error.errors[0] : error;
   const { code = '', routine = '', message = '' } = first as Partial<DatabaseError>;
   const advice = ADVICE[code] ?? ADVICE[routine];
-  const words = isPasswordMissing(message)
+  const words = PASSWORD_MISSING.test(message)
     ? 'it requires a password; set one in the URL, PGPASSWORD or PGPASSFILE'
     : [message || code || String(first), ...(advice === undefined ? [] : [advice])].join(': ');
   const fault = faultOf({ code, routine, message });
   return new StoreUnavailable(`PostgreSQL: ${words}`, fault, { cause: error });
 }
 
-/** Recognizes the driver's errors for a missing password, whose wording suggests a bug in the program. */
-function isPasswordMissing(message: string): boolean {
-  return /client password must be a (?:non-empty )?string/.test(message);
-}
+/** The driver's errors for a missing password, whose wording suggests a bug in the program. */
+const PASSWORD_MISSING = /client password must be a (?:non-empty )?string/;
 
 /** Faults by SQLSTATE, or its first two or three characters. */
 const FAULTS: Readonly<Record<string, Fault>> = {

@@ -79,8 +79,22 @@ export class Origin {
     const [row] = await session.query('SELECT environment, identity FROM store');
     if (row === undefined) return;
     const [environment, identity] = row.map(text);
-    this.#expectEnvironment(environment);
-    this.#expectIdentity(identity!);
+    // Guards against a password file or URL file that is changed to name another database.
+    this.#environment ??= environment;
+    if (this.#environment !== environment) {
+      throw new StoreUnavailable(
+        `PostgreSQL: the environment of the store changed from ${this.#environment} to ${environment}`,
+        'failed',
+      );
+    }
+    // A database that was made again, or renamed, beneath a running node is another store, which knows none of its acknowledged changes.
+    this.#identity ??= identity;
+    if (this.#identity !== identity) {
+      throw new StoreUnavailable(
+        `PostgreSQL: the store ${this.#identity} was replaced by the store ${identity}; if that was on purpose, restart all nodes`,
+        'replaced',
+      );
+    }
     await expectNoHazard(session);
   }
 
@@ -118,36 +132,13 @@ export class Origin {
   gave(id: OrderId): void {
     if (id > this.highestGiven) this.highestGiven = id;
   }
-
-  /** A database that was made again, or renamed, beneath a running node is another store, which knows none of its acknowledged changes. */
-  #expectIdentity(identity: string): void {
-    this.#identity ??= identity;
-    if (this.#identity === identity) return;
-    throw new StoreUnavailable(
-      `PostgreSQL: the store ${this.#identity} was replaced by the store ${identity}; if that was on purpose, restart all nodes`,
-      'replaced',
-    );
-  }
-
-  /** Guards against a password file or URL file that is changed to name another database. */
-  #expectEnvironment(environment: string | undefined): void {
-    this.#environment ??= environment;
-    if (this.#environment === environment) return;
-    throw new StoreUnavailable(
-      `PostgreSQL: the environment of the store changed from ${this.#environment} to ${environment}`,
-      'failed',
-    );
-  }
 }
 
 /**
  * Records where the store is (server, database with table, timeline), before anything is written. If the store was elsewhere,
  * its ids leap: the trigger of migration 010.
  */
-async function recordOrigin(
-  session: Session,
-  parts: readonly (Column | number | undefined)[],
-): Promise<void> {
+async function recordOrigin(session: Session, parts: readonly (Column | number | undefined)[]) {
   const [row] = await session.query('SELECT origin FROM store');
   const origin = text(row?.[0]) ?? '';
   const before = origin.split('/');

@@ -13,10 +13,7 @@ const ROUNDS = 3;
  * @param openAnother opens a further session at the same address; it has a transaction while `session` is used
  * @throws StoreNotUsable
  */
-export async function expectOwnBackend(
-  session: Session,
-  openAnother: () => Promise<Session>,
-): Promise<void> {
+export async function expectOwnBackend(session: Session, openAnother: () => Promise<Session>) {
   const own = await session.backendPid(WITHIN_MS);
   using other = await openAnother().catch((error) => {
     // Without a free connection on the server or for the role, the process ids that were read so far decide.

@@ -88,10 +88,7 @@ interface MigrateOptions {
  * @throws StoreNotUsable if the store is missing or older and may not be changed, if it was made by a newer release, if its indexes may be in
  * the order of a former collation, or if the role lacks permission; StoreUnavailable if locks could not be acquired
  */
-export async function migrate(
-  session: Session,
-  options: MigrateOptions,
-): Promise<{ from: number; to: number } | undefined> {
+export async function migrate(session: Session, options: MigrateOptions) {
   const { create, update } = options;
   const isThere = await hasSchema(session);
   if (!create && !isThere) throw new StoreNotUsable('it contains no store');
@@ -138,11 +135,7 @@ async function withMigrationLock<T>(
   return result;
 }
 
-async function runMigration(
-  session: Session,
-  name: string,
-  options: MigrateOptions,
-): Promise<void> {
+async function runMigration(session: Session, name: string, options: MigrateOptions) {
   const plan = await planOf(session, name);
   const [pid] = (await session.query('SELECT pg_backend_pid()'))[0]!;
   const onBlocked = (blockers: readonly string[]) =>

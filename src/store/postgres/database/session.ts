@@ -90,8 +90,9 @@ export class Session implements TableSession {
     // The severity is in the language of the server.
     client.on('notice', ({ code, routine, message = '' }) => {
       if (code === SUCCESSFUL) return;
-      if (isAboutStandby(routine)) this.#isUnconfirmed = true;
-      else onWarning({ source: routine!, message: cut(message, LONGEST_WARNING) });
+      // No standby has confirmed a commit. A warning without a function may mean that too.
+      if (routine === undefined || routine === 'SyncRepWaitForLSN') this.#isUnconfirmed = true;
+      else onWarning({ source: routine, message: cut(message, LONGEST_WARNING) });
     });
   }
 
@@ -203,23 +204,16 @@ export class Session implements TableSession {
     return (rows[0] as unknown as Row)[0] as bigint;
   }
 
-  /**
-   * Executes a statement and returns its rows.
-   * @throws StoreUnavailable with PostgreSQL's or the driver's error as its cause
-   */
+  /** @throws StoreUnavailable with PostgreSQL's or the driver's error as its cause */
   async query(sql: string, values: readonly Value[] = []): Promise<Row[]> {
     return (await this.#send(prepared(sql, values))).rows;
   }
 
-  /**
-   * Executes a statement that writes and returns the number of rows that it has written.
-   * @throws StoreUnavailable, also if the write may be lost
-   */
+  /** @throws StoreUnavailable, also if the write may be lost */
   async write(sql: string, values: readonly Value[] = []): Promise<number> {
     return (await this.#sendDurable(prepared(sql, values))).rowCount ?? 0;
   }
 
-  /** Executes a statement that writes and returns its rows; see `write`. */
   async writeReturning(sql: string, values: readonly Value[] = []): Promise<Row[]> {
     return (await this.#sendDurable(prepared(sql, values))).rows;
   }
@@ -309,11 +303,6 @@ export function identityProblem({ timeline, system }: PostgresServer): string | 
     'the role may not call pg_current_wal_lsn, pg_walfile_name and pg_control_system, so an old primary is not recognised, and after a failover that lost changes ids are given again; ' +
     'GRANT EXECUTE ON FUNCTION pg_current_wal_lsn(), pg_walfile_name(pg_lsn), pg_control_system() to it'
   );
-}
-
-/** Whether a warning of this function of PostgreSQL means that no standby has confirmed a commit. One without a function may mean it. */
-function isAboutStandby(routine: string | undefined): boolean {
-  return routine === undefined || routine === 'SyncRepWaitForLSN';
 }
 
 /** Begins a read-only transaction whose statements all read the same snapshot, until COMMIT. */

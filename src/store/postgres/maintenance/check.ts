@@ -17,11 +17,7 @@ import { expectSchema } from '../database/schema.ts';
 import { BEGIN_SNAPSHOT } from '../database/session.ts';
 import { BULK } from '../database/session-settings.ts';
 
-/**
- * Checks every row of the store at `url`, of this release or an earlier one, in one snapshot; of a large store only a sample, if that is asked for.
- * Writes nothing. Does not check PostgreSQL's own files; PostgreSQL has tools for that.
- * @throws StoreNotUsable if there is no store, or it cannot be reached
- */
+/** Does not check PostgreSQL's own files; PostgreSQL has tools for that. */
 export async function checkPostgres(url: string, options: StoreCheck = {}): Promise<Findings> {
   let schema: Findings['schema'] | undefined;
   using session = await newSession(url, BULK, async (each) => {

@@ -24,10 +24,6 @@ import { BULK } from '../database/session-settings.ts';
 /** "STCP": the advisory lock held while copying into a database. */
 const COPY_LOCK = 0x53544350;
 
-/**
- * Opens a read-only snapshot of the store at `url`.
- * @throws StoreNotUsable
- */
 export async function openPostgresSource(url: string): Promise<Source> {
   let status: StoreStatus | undefined;
   let foreign: readonly string[] = [];
@@ -49,10 +45,6 @@ export async function openPostgresSource(url: string): Promise<Source> {
   };
 }
 
-/**
- * Opens an empty database, or one with an interrupted copy, for copying into it.
- * @throws StoreNotUsable if the database holds a store, or another copy into it is running
- */
 export async function openPostgresTarget(url: string): Promise<Target> {
   const session = await newSession(url, BULK, async (each) => {
     await migrate(each, { create: true, update: false });
@@ -83,10 +75,6 @@ export async function openPostgresTarget(url: string): Promise<Target> {
   };
 }
 
-/**
- * Runs `complete` with the ids of the store, while it is marked as moved to `label`, under a lock that excludes all writers.
- * @throws StoreNotUsable if it is not marked so
- */
 export async function whilePostgresMoved(
   url: string,
   label: string,
@@ -122,11 +110,7 @@ function rowsOf(session: Session, { name, columns, key }: Table) {
   return batchesOf(session, { cursor: `${name}_found`, size: ROWS_AT_A_TIME }, sql);
 }
 
-async function insert(
-  session: Session,
-  { name, columns }: Table,
-  rows: readonly Row[],
-): Promise<void> {
+async function insert(session: Session, { name, columns }: Table, rows: readonly Row[]) {
   const arrays = Object.values(columns).map((type, at) => `$${at + 1}::${type}[]`);
   const values = Object.values(columns).map((type, at) => {
     const cells = rows.map((row) => row[at]!);

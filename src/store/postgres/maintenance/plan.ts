@@ -5,10 +5,6 @@ import type { MigrationPlan } from '../database/migration-plan.ts';
 import { expectNoOtherTables, hasSchema, missingMigrations, planOf } from '../database/schema.ts';
 import { COMMAND } from '../database/session-settings.ts';
 
-/**
- * Returns what `migrate` would do with the database at `url` now. Writes nothing.
- * @throws StoreNotUsable, StoreUnavailable
- */
 export async function planPostgres(url: string): Promise<MigrationSteps> {
   using session = await newSession(url, COMMAND);
   const isNew = !(await hasSchema(session));

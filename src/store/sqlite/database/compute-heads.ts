@@ -3,8 +3,7 @@ import { headFrom, headText } from '../../../domain/heads.ts';
 import { actionOf } from '../../audit.ts';
 import { recordAction } from '../../tables/audit.ts';
 import {
-  AND_LATER,
-  CHAINED_COLUMNS,
+  CHAINED,
   computeHeads,
   EVENTS_AT_A_TIME,
   type HeadedRevision,
@@ -70,7 +69,7 @@ function writeHeads(session: Session, revisions: readonly HeadedRevision[]): Pos
   return { revision, head: headText(head) };
 }
 
-/** Reads CHAINED_COLUMNS of all events after a revision, in pages of whole revisions. */
+/** Reads CHAINED after a revision, in pages of whole revisions. */
 export function* chainedRows(session: Session, after: bigint): Generator<readonly Row[]> {
   for (let limit = EVENTS_AT_A_TIME; ; ) {
     const rows = session.query(SQL.chained, [after, limit]);
@@ -86,8 +85,7 @@ export function* chainedRows(session: Session, after: bigint): Generator<readonl
 }
 
 const SQL = {
-  chained: `SELECT ${CHAINED_COLUMNS} FROM order_events AS event ${AND_LATER} WHERE event.revision > ?
-    ORDER BY event.revision, event.order_id, event.type = 'placed' DESC LIMIT ?`,
+  chained: `${CHAINED} LIMIT $2`,
   setHead: 'UPDATE order_events SET head = ? WHERE revision = ? AND order_id = ? AND type = ?',
   clear: 'UPDATE order_events SET head = NULL WHERE revision >= ? AND head IS NOT NULL',
   forget: 'DELETE FROM operator_revisions WHERE revision > ?',

@@ -101,14 +101,10 @@ export function isFull(error: unknown): boolean {
 }
 
 /** What a thread answers: a result or an error; structured cloning does not preserve the class of an Error. */
-export type Answer<Result> = { readonly result: Result } | Failure;
-
-interface Failure {
-  readonly failure: 'not_usable' | 'unavailable' | 'bug';
-  readonly message: string;
-  /** Present if `failure` is "unavailable". */
-  readonly fault?: Fault;
-}
+export type Answer<Result> =
+  | { readonly result: Result }
+  | { readonly failure: 'not_usable' | 'bug'; readonly message: string; readonly fault?: undefined }
+  | { readonly failure: 'unavailable'; readonly message: string; readonly fault: Fault };
 
 /** @param mapped maps the errors of `produce` */
 export async function answerOf<Result>(
@@ -133,7 +129,7 @@ export function resultOf<Result>(answer: Answer<Result>): Result {
   if ('result' in answer) return answer.result;
   const { failure, message, fault } = answer;
   if (failure === 'not_usable') throw new StoreNotUsable(message);
-  if (failure === 'unavailable') throw new StoreUnavailable(message, fault ?? 'failed');
+  if (failure === 'unavailable') throw new StoreUnavailable(message, fault);
   throw new Error(`a thread failed: ${message}`);
 }
 

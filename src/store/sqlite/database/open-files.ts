@@ -19,125 +19,109 @@ type Identities = Readonly<Record<(typeof SUFFIXES)[number], string | undefined>
  * The files of an open database: itself, its log and the index of the log. SQLite keeps writing to files that were deleted or replaced, where no
  * other process, and no process after a restart, finds the changes: https://sqlite.org/howtocorrupt.html, 2.4. So the identities are compared
  * once a second and, if a folder of the files has changed, after each commit, before it is acknowledged (decision 041).
+ * @param db a connection that has written, so that all files exist
+ * @throws StoreNotUsable if one does not
  */
-export class OpenFiles {
-  readonly #path: string;
-  /** The resolved path: SQLite creates its other files next to the target of a link. */
-  readonly #real: string;
-  readonly #db: DatabaseSync;
-  readonly #opened: Identities;
+export function watchFiles(
+  path: string,
+  db: DatabaseSync,
+  onLoss: (loss: StoreUnavailable) => void,
+) {
+  /** SQLite creates its other files next to the target of a link. */
+  const real = realpathSync(path);
+  const identities = (): Identities => {
+    const beside = (suffix: string) => existing(real + suffix);
+    return { '': existing(path), '-wal': beside('-wal'), '-shm': beside('-shm') };
+  };
+  const opened = identities();
+  const missing = SUFFIXES.find((suffix) => opened[suffix] === undefined);
+  if (missing !== undefined) throw new StoreNotUsable(`${real}${missing} is missing`);
   /** The folders as they were when the files were compared; undefined if they had just changed. */
-  #folders: string | undefined;
-  #loss: StoreUnavailable | undefined;
+  let folders: string | undefined;
+  let loss: StoreUnavailable | undefined;
   /** Whether the log, which no other process can reach, must still be written into the database file. */
-  #isToRescue = false;
-
-  /**
-   * @param db a connection that has written, so that all files exist
-   * @throws StoreNotUsable if one does not
-   */
-  constructor(path: string, db: DatabaseSync) {
-    this.#path = path;
-    this.#real = realpathSync(path);
-    this.#db = db;
-    this.#opened = this.#identities();
-    const missing = SUFFIXES.find((suffix) => this.#opened[suffix] === undefined);
-    if (missing !== undefined) throw new StoreNotUsable(`${this.#real}${missing} is missing`);
-  }
-
-  /**
-   * @throws StoreUnavailable if a file is not the one that was opened, at this and every later call. If only the log or its
-   *   index is missing, the content of the log is first written into the database file, so that a restart finds it.
-   */
-  expectUnchanged(): void {
-    const folders = this.#foldersNow();
-    if (folders === undefined || folders !== this.#folders) this.#loss ??= this.#findLoss();
-    this.#folders = folders;
-    this.expectNoLoss();
-  }
-
-  /** @throws StoreUnavailable if an earlier comparison has found that a file is not the one that was opened */
-  expectNoLoss(): void {
-    if (this.#loss !== undefined) throw this.#loss;
-  }
-
-  /**
-   * Called once a second: compares the files and, if readers have prevented the log from being written into the database file, retries that.
-   * @returns the loss, if it was just detected or its message has changed
-   */
-  check(): StoreUnavailable | undefined {
-    const before = this.#loss;
-    if (before === undefined || this.#isToRescue) this.#loss = this.#findLoss() ?? before;
-    return this.#loss?.message === before?.message ? undefined : this.#loss;
-  }
-
-  /** Checks the files while nothing is written, too. Does not keep the thread alive. */
-  watch(onLoss: (loss: StoreUnavailable) => void): void {
-    const timer = setInterval(() => {
-      try {
-        const found = this.check();
-        if (found !== undefined) onLoss(found);
-      } catch {
-        // The file system does not respond now; the next change or check detects the problem.
-      }
-    }, FILES_COMPARED_MS);
-    timer.unref();
-  }
+  let isToRescue = false;
 
   /** Returns identity and time of the folders of the files; undefined if one has just changed, or cannot be read. */
-  #foldersNow(): string | undefined {
+  const foldersNow = () => {
     const settledBy = BigInt(Date.now()) * 1_000_000n - SETTLED_NS;
-    const folders = new Set([dirname(resolve(this.#path)), dirname(this.#real)]);
+    const paths = new Set([dirname(resolve(path)), dirname(real)]);
     try {
-      const stats = [...folders].map((each) => statSync(each, { bigint: true }));
+      const stats = [...paths].map((each) => statSync(each, { bigint: true }));
       if (stats.some(({ mtimeNs }) => mtimeNs > settledBy)) return undefined;
       return stats.map(({ dev, ino, mtimeNs }) => `${dev}:${ino}:${mtimeNs}`).join();
     } catch {
       return undefined;
     }
-  }
+  };
 
-  #findLoss(): StoreUnavailable | undefined {
-    const now = this.#identities();
-    const changed = SUFFIXES.filter((suffix) => now[suffix] !== this.#opened[suffix]);
+  const findLoss = () => {
+    const now = identities();
+    const changed = SUFFIXES.filter((suffix) => now[suffix] !== opened[suffix]);
     if (changed.length === 0) return undefined;
     const names = changed.map((suffix) => {
       const what = now[suffix] === undefined ? 'was deleted' : 'was replaced';
-      return `${suffix === '' ? resolve(this.#path) : this.#real + suffix} ${what}`;
+      return `${suffix === '' ? resolve(path) : real + suffix} ${what}`;
     });
     // If another process may have opened the database since, writing could damage it.
     const mayRescue = changed.every((suffix) => suffix !== '' && now[suffix] === undefined);
-    const isWhole = mayRescue && this.#checkpoint();
-    this.#isToRescue = mayRescue && !isWhole;
+    const isWhole = mayRescue && checkpoint(db);
+    isToRescue = mayRescue && !isWhole;
     const rest = isWhole
       ? 'all changes are in the database file; restart the service'
-      : this.#isToRescue
+      : isToRescue
         ? 'changes are still being written into the database file, which another process is reading; do not kill the service'
         : 'see "Files that are deleted or replaced" in docs/troubleshooting.md';
     const message = `${names.join(', ')} while in use; reads and writes are stopped; ${rest}`;
     return new StoreUnavailable(message, 'replaced');
-  }
+  };
 
-  /** Writes the content of the log into the database file. Returns whether all of it was written. */
-  #checkpoint(): boolean {
-    const sleeper = new Int32Array(new SharedArrayBuffer(4));
-    for (const until = performance.now() + RESCUE_MS; performance.now() < until; ) {
-      try {
-        const row = this.#db.prepare('PRAGMA wal_checkpoint(FULL)').get()!;
-        if (row.busy === 0n && row.log === row.checkpointed) return true;
-      } catch {
-        // For example a full disk; the loss is reported either way.
-        return false;
-      }
-      Atomics.wait(sleeper, 0, 0, RETRY_MS);
+  const check = () => {
+    const before = loss;
+    try {
+      // If readers have prevented the log from being written into the database file, that is retried.
+      if (before === undefined || isToRescue) loss = findLoss() ?? before;
+      if (loss !== undefined && loss.message !== before?.message) onLoss(loss);
+    } catch {
+      // The file system does not respond now; the next change or check detects the problem.
     }
-    return false;
-  }
+  };
+  // Also while nothing is written. Does not keep the thread alive.
+  setInterval(check, FILES_COMPARED_MS).unref();
 
-  #identities(): Identities {
-    const beside = (suffix: string) => existing(this.#real + suffix);
-    return { '': existing(this.#path), '-wal': beside('-wal'), '-shm': beside('-shm') };
+  /** @throws StoreUnavailable if an earlier comparison has found that a file is not the one that was opened */
+  const expectNoLoss = () => {
+    if (loss !== undefined) throw loss;
+  };
+  return {
+    expectNoLoss,
+    /**
+     * @throws StoreUnavailable if a file is not the one that was opened, at this and every later call. If only the log or its
+     *   index is missing, the content of the log is first written into the database file, so that a restart finds it.
+     */
+    expectUnchanged: () => {
+      const now = foldersNow();
+      if (now === undefined || now !== folders) loss ??= findLoss();
+      folders = now;
+      expectNoLoss();
+    },
+  };
+}
+
+/** Writes the content of the log into the database file. Returns whether all of it was written. */
+function checkpoint(db: DatabaseSync): boolean {
+  const sleeper = new Int32Array(new SharedArrayBuffer(4));
+  for (const until = performance.now() + RESCUE_MS; performance.now() < until; ) {
+    try {
+      const row = db.prepare('PRAGMA wal_checkpoint(FULL)').get()!;
+      if (row.busy === 0n && row.log === row.checkpointed) return true;
+    } catch {
+      // For example a full disk; the loss is reported either way.
+      return false;
+    }
+    Atomics.wait(sleeper, 0, 0, RETRY_MS);
   }
+  return false;
 }
 
 /** Returns the identity of a file; undefined if there is none. */

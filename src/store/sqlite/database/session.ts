@@ -13,17 +13,14 @@ export class Session implements TableSession {
     this.#db = db;
   }
 
-  /** Executes a statement and returns its rows. */
   query(sql: string, values: readonly Value[] = []): Row[] {
     return this.#statement(sql).all(...values.map(inputOf)) as unknown as Row[];
   }
 
-  /** Executes a statement and returns the number of rows that it has written. */
   write(sql: string, values: readonly Value[] = []): number {
     return Number(this.#statement(sql).run(...values.map(inputOf)).changes);
   }
 
-  /** Executes a statement that writes and returns its rows. */
   writeReturning(sql: string, values: readonly Value[] = []): Row[] {
     return this.query(sql, values);
   }

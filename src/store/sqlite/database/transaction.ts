@@ -5,22 +5,16 @@ import { retryWhileBusy } from './connection.ts';
 import { MIGRATIONS } from './schema.ts';
 import type { Session } from './session.ts';
 
-/** How a transaction begins. */
-interface TransactionOptions extends MovedOption {
-  /** How long to wait for the write lock of another process, in milliseconds. */
-  readonly lockWaitMs: number;
-}
-
 /**
  * Runs `work` in a transaction that excludes all other writers, and commits. Blocks the thread while it
- * waits. The caller runs one transaction at a time.
+ * waits, `lockWaitMs` at most for the write lock of another process. The caller runs one transaction at a time.
  * @throws StoreUnavailable if another release has migrated the database, or the store was moved; SQLite's own errors;
  *   each with the transaction rolled back
  */
 export async function inTransaction<T>(
   session: Session,
   work: () => Promise<T>,
-  { lockWaitMs, evenIfMoved }: TransactionOptions,
+  { lockWaitMs, evenIfMoved }: MovedOption & { readonly lockWaitMs: number },
 ): Promise<T> {
   retryWhileBusy(lockWaitMs, () => session.run('BEGIN IMMEDIATE'));
   try {
@@ -68,6 +62,20 @@ export function inSnapshot<T>(session: Session, use: () => T): T {
     return use();
   } finally {
     session.run('COMMIT');
+  }
+}
+
+/** Reads one snapshot in several turns, on a connection of its own. */
+export async function ofSnapshot<T>(
+  openSession: () => Session,
+  use: (session: Session) => Promise<T>,
+): Promise<T> {
+  const session = openSession();
+  try {
+    session.run('BEGIN');
+    return await use(session);
+  } finally {
+    session.close();
   }
 }
 

@@ -1,13 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readdirSync, rmSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
+import type { Backup } from '../../backups.ts';
 import type { OpenOptions } from '../../open-options.ts';
 import { StoreNotUsable } from '../../store.ts';
 import { readableLocation, readDatabase, retryWhileBusy } from '../database/connection.ts';
 import { codeOf, storeError } from '../database/errors.ts';
 import { MIGRATIONS, migrationsOf } from '../database/schema.ts';
 import { timeForName } from './backup.ts';
-import { backupInThread } from './backup-in-thread.ts';
+import { inBackupThread } from './backup-in-thread.ts';
 import { storeDigest } from './backup-rotation.ts';
 
 /** How long to wait while another process prevents reading. */
@@ -17,10 +18,7 @@ const BUSY_MS = 1_000;
  * Makes a backup of a store that is about to be migrated, for a return to the previous release.
  * @throws StoreNotUsable if it cannot be made
  */
-export async function backupBeforeMigration(
-  path: string,
-  { onBackup, backupFolder }: OpenOptions,
-): Promise<void> {
+export async function backupBeforeMigration(path: string, { onBackup, backupFolder }: OpenOptions) {
   const has = schemaOf(path);
   if (has === 0 || has === MIGRATIONS.length) return;
   // Several stores can share a folder of backups.
@@ -30,7 +28,7 @@ export async function backupBeforeMigration(
   const name = `${store}.schema-${has}-${timeForName()}-${randomBytes(2).toString('hex')}.db`;
   const target = join(backupFolder ?? dirname(resolve(path)), name);
   try {
-    const { findings } = await backupInThread(path, target);
+    const { findings } = await inBackupThread<Backup>({ job: 'backup', path, target });
     if (findings.schema.has !== has) {
       // Another process has migrated the store since, and has made a backup before that.
       rmSync(target, { force: true });

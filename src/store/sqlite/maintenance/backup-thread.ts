@@ -6,7 +6,7 @@ import { answerOf } from '../database/errors.ts';
 import { copySqlite, makeBackup } from './backup.ts';
 import { rotateBackups } from './backup-rotation.ts';
 
-/** The task of the thread: a backup now, or one if it is due. */
+/** The task of the thread: a backup now, also of a store that does not pass the check, or one if it is due. */
 export type Job =
   | { readonly job: 'backup'; readonly path: string; readonly target: string }
   | { readonly job: 'rotation'; readonly path: string; readonly rotation: Rotation };

@@ -22,11 +22,7 @@ import { codeOf, damageOf, openError, unlessCorrupt, withOpenErrors } from '../d
 import { MIGRATIONS, migrationsOf } from '../database/schema.ts';
 import { Session } from '../database/session.ts';
 
-/**
- * Checks every page and every row of the database at `path`, of this release or an earlier one, in one snapshot; of a large store only a sample,
- * if that is asked for. Writes nothing. All of it takes some seconds for a million orders, and blocks the thread.
- * @throws StoreNotUsable if there is no store
- */
+/** Checks every page too. All of it takes some seconds for a million orders, and blocks the thread. */
 export async function checkSqlite(path: string, options: StoreCheck = {}): Promise<Findings> {
   const db = withOpenErrors(path, () => openForReading(readableLocation(path)));
   try {

@@ -27,10 +27,6 @@ import { Session } from '../database/session.ts';
 
 const LOCK_WAIT_MS = 10_000;
 
-/**
- * Opens a read-only snapshot of the store at `path`.
- * @throws StoreNotUsable
- */
 export async function openSqliteSource(path: string): Promise<Source> {
   const db = withOpenErrors(path, () => openForReading(readableLocation(path)));
   const session = new Session(db);
@@ -53,10 +49,7 @@ export async function openSqliteSource(path: string): Promise<Source> {
   }
 }
 
-/**
- * Opens an empty database, or one with an interrupted copy, for copying into it. An exclusive lock keeps other processes out until it is closed.
- * @throws StoreNotUsable if the database holds a store
- */
+/** An exclusive lock keeps other processes out until it is closed. */
 export async function openSqliteTarget(path: string): Promise<Target> {
   return withOpenErrors(path, () => {
     const { db } = openForWriting(path, true);
@@ -97,10 +90,6 @@ export async function openSqliteTarget(path: string): Promise<Target> {
   });
 }
 
-/**
- * Runs `complete` with the ids of the store, while it is marked as moved to `label`, under its write lock.
- * @throws StoreNotUsable if it is not marked so
- */
 export async function whileSqliteMoved(
   path: string,
   label: string,
@@ -166,12 +155,7 @@ function previousRevision(): (event: Row) => bigint {
   };
 }
 
-function insert(
-  session: Session,
-  name: string,
-  names: readonly string[],
-  rows: readonly Row[],
-): void {
+function insert(session: Session, name: string, names: readonly string[], rows: readonly Row[]) {
   const sql = `INSERT INTO ${name} (${names.join(', ')}) VALUES (${names.map(() => '?').join(', ')})`;
   session.run('BEGIN');
   for (const row of rows) session.write(sql, row);
