@@ -61,11 +61,6 @@ export async function withStore<T>(
   }
 }
 
-/** Returns whether the database selected by flags and environment exists. */
-export function databaseExists(flags: DatabaseFlags): Promise<boolean> {
-  return databaseConfig(flags).database.exists();
-}
-
 /** Reads the database configuration from flags and environment. @throws ConfigError, UsageError */
 export function databaseConfig(
   flags: DatabaseFlags & { readonly environment?: Environment },

@@ -22,7 +22,7 @@ const CHUNK_BYTES = 256 * 1024;
 const readAt = promisify(readFromFile);
 
 /** A file that can be read several times with the same content. */
-export interface Input {
+export interface Input extends Disposable {
   /** Name given by the user, for messages. */
   readonly name: string;
   readonly size: number;
@@ -33,7 +33,6 @@ export interface Input {
    * @throws InputProblem as soon as the file's size or modification time has changed
    */
   read(): AsyncGenerator<Buffer>;
-  close(): void;
 }
 
 /** Thrown if the input cannot be read, or was changed; the message is for the operator. */
@@ -97,6 +96,6 @@ async function inputOf(name: string, file: number): Promise<Input> {
     size: Number(first.size),
     digest: hash.digest('hex'),
     read,
-    close: () => closeSync(file),
+    [Symbol.dispose]: () => closeSync(file),
   };
 }
