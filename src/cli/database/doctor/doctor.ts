@@ -23,7 +23,7 @@ import {
   writeOut,
 } from '../../terminal/terminal.ts';
 import { portsOf } from './ports.ts';
-import { storeOf } from './store.ts';
+import { rightsOf, storeOf } from './store.ts';
 
 export function doctorCommand(): Command {
   return databaseCommand(
@@ -109,7 +109,7 @@ function configurationOf(config: Config): Finding[] {
   return [
     ok('configuration', `${environment}, ${database.label}`),
     ...exposureOf(config),
-    ...rightsOf(config.databaseUrlFile),
+    ...rightsOf('files', config.databaseUrlFile, 'which can hold a password'),
     stopOf((drainMs + stopLimitMs) / 1_000),
   ];
 }
@@ -143,12 +143,6 @@ function exposureOf({ host, admin, rootUrl, corsOrigins }: Config): Finding[] {
     findings.push(warning('exposure', found, 'name the origins'));
   }
   return findings;
-}
-
-function rightsOf(path: string | undefined): Finding[] {
-  if (path === undefined || (statSync(path).mode & 0o077) === 0) return [];
-  const found = `other users may read ${path}, which can hold a password`;
-  return [warning('files', found, `chmod 600 ${path}`)];
 }
 
 /** A disk that fails takes its backups with it. */
