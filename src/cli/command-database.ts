@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Environment } from '../domain/api-key.ts';
-import { type DatabaseConfig, readDatabaseConfig } from '../service/settings/config.ts';
+import { readDatabaseConfig } from '../service/settings/config.ts';
 import { readEnvironment } from '../service/settings/reader.ts';
 import { defaultOf, SETTINGS } from '../service/settings/table.ts';
 import { actionOf } from '../store/audit.ts';
@@ -62,9 +62,7 @@ export async function withStore<T>(
 }
 
 /** Reads the database configuration from flags and environment. @throws ConfigError, UsageError */
-export function databaseConfig(
-  flags: DatabaseFlags & { readonly environment?: Environment },
-): DatabaseConfig {
+export function databaseConfig(flags: DatabaseFlags & { readonly environment?: Environment }) {
   const { environment } = flags;
   const given = environment === undefined ? {} : { ENVIRONMENT: environment };
   return readDatabaseConfig(readEnvironment(terminal().env), {
