@@ -79,7 +79,7 @@ export function refuseProblems(input: Input, problems: Problems, count: number):
   throw new BadRows(reason, problems, lines);
 }
 
-/** Checks the whole file without writing to the store. */
+/** Checks the whole file without writing to the store. @throws BadRows */
 export async function checkOrders(input: Input, source: CheckSource): Promise<Check> {
   const { find, placedBefore } = source;
   const problems = new Problems();
@@ -110,6 +110,7 @@ export async function checkOrders(input: Input, source: CheckSource): Promise<Ch
     }
   }
   checkIdsLeft(check, source.freeIds);
+  refuseProblems(input, problems, check.count);
   return check;
 }
 

@@ -15,13 +15,7 @@ import { type Input, openInput } from '../../files/input.ts';
 import { readValues } from '../../files/rows.ts';
 import { showProgress } from '../../terminal/progress.ts';
 import { CommandFailed, counted, terminal, writeErr, writeJson } from '../../terminal/terminal.ts';
-import {
-  BadRows,
-  type Check,
-  type CheckSource,
-  checkOrders,
-  refuseProblems,
-} from './check-file.ts';
+import { BadRows, type Check, type CheckSource, checkOrders } from './check-file.ts';
 import { describeImport } from './imports.ts';
 import { Placer } from './placer.ts';
 
@@ -100,13 +94,11 @@ async function tryImport(input: Input, flags: ImportFlags) {
         freeIds: ALL_IDS,
         mayTakeLastIds: flags.allowLastIds,
       });
-  refuseProblems(input, check.problems, check.count);
   return { imported: check.count - check.known, skipped: check.known };
 }
 
 async function importInto(store: Store, input: Input, flags: ImportFlags) {
   const check = await checkOrders(input, await sourceOf(store, input, flags));
-  refuseProblems(input, check.problems, check.count);
   const imported = await placeOrders(input, store, check);
   return { imported, skipped: check.count - imported };
 }
