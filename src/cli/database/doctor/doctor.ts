@@ -71,7 +71,10 @@ async function findingsOf(flags: DatabaseFlags): Promise<Finding[]> {
   }
   return [
     ...[programOf(), ...userOf(), ...configurationOf(config)],
-    ...misspeltOf(environment),
+    ...misspelt(environment).map(([name, meant]) => {
+      const found = `${name} is not a known setting`;
+      return warning('configuration', found, `if ${meant} is meant, rename it`);
+    }),
     ...(await portsOf(config)),
     ...(await config.database.diagnose()),
     ...(await backupsOf(config)),
@@ -112,13 +115,6 @@ function configurationOf(config: Config): Finding[] {
     ...rightsOf('files', config.databaseUrlFile, 'which can hold a password'),
     stopOf((drainMs + stopLimitMs) / 1_000),
   ];
-}
-
-/** Finds variables that are probably misspelt. */
-function misspeltOf(environment: Settings): Finding[] {
-  return misspelt(environment).map(([name, meant]) =>
-    warning('configuration', `${name} is not a known setting`, `if ${meant} is meant, rename it`),
-  );
 }
 
 function stopOf(seconds: number): Finding {
