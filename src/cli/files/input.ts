@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
+import { CommandFailed } from '../terminal/terminal.ts';
 
 /** Bytes per read. */
 const CHUNK_BYTES = 256 * 1024;
@@ -36,9 +37,7 @@ export interface Input extends Disposable {
 }
 
 /** Thrown if the input cannot be read, or was changed; the message is for the operator. */
-export class InputProblem extends Error {
-  override readonly name = 'InputProblem';
-}
+export class InputProblem extends CommandFailed {}
 
 /**
  * Opens a file, or `stdin` for "-". Input that can be read only once, such as a pipe, is copied to a temporary file.
