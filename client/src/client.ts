@@ -18,6 +18,7 @@ import type {
   OwnKeySecret,
   Store,
   Webhook,
+  WebhookChanges,
   WebhookSecret,
   WebhookTest,
 } from '../../protocol/generated/records.ts';
@@ -42,7 +43,6 @@ import { stringify } from './exact-json.ts';
 import {
   type Batch,
   type ChangesQuery,
-  type ChangeType,
   type FollowOptions,
   followChanges,
 } from './feed/changes.ts';
@@ -234,17 +234,7 @@ export class StoreOrders {
     query: OrderQuery = {},
     options: CallOptions = {},
   ): AsyncGenerator<Tagged<OrderPage>, void> {
-    return stoppable(options, (following) => this.#pages(query, following));
-  }
-
-  async *#pages(query: OrderQuery, options: CallOptions): AsyncGenerator<Tagged<OrderPage>, void> {
-    plainObject(query, 'a query');
-    let cursor: string | undefined;
-    do {
-      const page: Tagged<OrderPage> = await this.listOrders({ ...query, cursor }, options);
-      yield page;
-      cursor = page.next;
-    } while (cursor !== undefined);
+    return stoppable(options, (following) => this.#pages('listOrders', query, following));
   }
 
   /** Reads all orders, a page at a time. `timeoutMs` and `retries` apply to each page. */
@@ -254,7 +244,7 @@ export class StoreOrders {
 
   async *#orders(query: OrderQuery, options: CallOptions): AsyncGenerator<OrderRecord, void> {
     plainObject(query, 'a query');
-    const pages = this.#pages({ limit: LARGEST_PAGE, ...query }, options);
+    const pages = this.#pages('listOrders', { limit: LARGEST_PAGE, ...query }, options);
     for await (const page of pages) yield* page.orders;
   }
 
@@ -492,8 +482,10 @@ export class StoreOrders {
     { state }: { readonly state?: 'valid' | 'expired' | 'revoked' | undefined } = {},
     options: CallOptions = {},
   ): Promise<readonly ManagedKey[]> {
-    const pages = await this.#all('listKeys', { state }, options);
-    return pages.flatMap(({ keys }) => keys);
+    const found: ManagedKey[] = [];
+    const pages = this.#pages('listKeys', { state, limit: LARGEST_PAGE }, options);
+    for await (const { keys } of pages) found.push(...keys);
+    return found;
   }
 
   /**
@@ -551,8 +543,10 @@ export class StoreOrders {
 
   /** Lists all webhooks, the oldest first. */
   async listWebhooks(options: CallOptions = {}): Promise<readonly Webhook[]> {
-    const pages = await this.#all('listWebhooks', {}, options);
-    return pages.flatMap(({ webhooks }) => webhooks);
+    const found: Webhook[] = [];
+    const pages = this.#pages('listWebhooks', { limit: LARGEST_PAGE }, options);
+    for await (const { webhooks } of pages) found.push(...webhooks);
+    return found;
   }
 
   /** Reads a webhook. @throws NotFoundError */
@@ -631,21 +625,20 @@ export class StoreOrders {
     return this.#call(options, (call) => send(call, request, (reply) => reply.record()));
   }
 
-  /** Reads all pages of a list. */
-  async #all<Name extends 'listKeys' | 'listWebhooks'>(
+  /** Reads all pages of a list, each by a call. */
+  async *#pages<Name extends 'listOrders' | 'listKeys' | 'listWebhooks'>(
     operation: Name,
-    filter: object,
+    query: object,
     options: CallOptions,
-  ): Promise<RecordOf<Name>[]> {
-    const pages: RecordOf<Name>[] = [];
+  ): AsyncGenerator<Tagged<RecordOf<Name>>, void> {
+    plainObject(query, 'a query');
     let cursor: string | undefined;
     do {
-      const query = { ...filter, limit: LARGEST_PAGE, cursor };
-      const page = (await this.#call(options, (call) => readPage(call, operation, { query })))!;
-      pages.push(page);
+      const given = { query: { ...query, cursor } };
+      const page = (await this.#call(options, (call) => readPage(call, operation, given)))!;
+      yield page;
       cursor = (page as { readonly next?: string }).next;
     } while (cursor !== undefined);
-    return pages;
   }
 
   /** Makes a call whose repetitions return the same secret. */
@@ -710,18 +703,9 @@ function isMoment(found: string | undefined, asked: string | undefined): boolean
 }
 
 /** Settings of a webhook; absent fields stay as they are. */
-export interface WebhookSettings {
-  readonly url?: string | undefined;
-  /** For people; null for none. */
-  readonly description?: string | null | undefined;
-  /** The types of the changes to send; null for all. */
-  readonly types?: readonly ChangeType[] | null | undefined;
-  /** The pets whose changes to send; null for all. */
-  readonly petIds?: readonly bigint[] | null | undefined;
-  /** A cursor of changes after which deliveries continue, `start` or `now`. */
-  readonly after?: string | undefined;
-  readonly state?: 'active' | 'paused' | undefined;
-}
+export type WebhookSettings = {
+  readonly [Name in keyof WebhookChanges]: WebhookChanges[Name] | undefined;
+};
 
 /** A call that can be repeated. */
 export interface RotationOptions extends CallOptions {

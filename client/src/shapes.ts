@@ -1,168 +1,145 @@
 import type { OperationName } from '../../protocol/generated/error-codes.ts';
 import type { Operations } from '../../protocol/generated/operations.ts';
 import type {
-  Activity,
   Change,
   ChangePage,
-  ChangeResult,
   ChangeResults,
   ErrorRecord,
-  FoundOrders,
-  Key,
-  KeyList,
-  KeySecret,
   ManagedKey,
-  OrderCounts,
-  OrderHistory,
-  OrderPage,
   OrderRecord,
-  OwnKeySecret,
   Pet,
-  Store,
-  Webhook,
-  WebhookList,
-  WebhookSecret,
-  WebhookTest,
 } from '../../protocol/generated/records.ts';
 
-// Each function returns whether a JSON value has the fields of a record, so that another program's JSON is not taken for it. Fields that a later
-// release adds are ignored.
+// What a JSON value has if it is a record, so that another program's JSON is not taken for it. Fields that a later release adds are ignored.
 
 type Check = (value: unknown) => boolean;
 
-/** The type of a field, or what its value must fulfil. */
-type Shape<T> = { readonly [K in keyof T]?: 'string' | 'bigint' | 'boolean' | Check };
+/** The type of a value, what it must fulfil, the shape of each item of an array, or the shapes of fields. */
+type Shape<T> =
+  | ('string' | 'bigint' | 'boolean' | Check)
+  | (T extends readonly (infer Item)[]
+      ? readonly [Shape<Item>]
+      : T extends object
+        ? { readonly [K in keyof T]?: Shape<T[K]> }
+        : never);
 
-function isRecord<T>(shape: Shape<T>): (value: unknown) => value is T {
-  const fields = Object.entries(shape) as [keyof T, string | Check][];
-  return (value): value is T =>
-    isObject(value) &&
-    fields.every(([name, check]) => {
-      const field: unknown = (value as T)[name];
-      return typeof check === 'string' ? typeof field === check : check(field);
-    });
+function has<T>(shape: Shape<T>): (value: unknown) => value is T {
+  return checkOf(shape as Shape<object>) as (value: unknown) => value is T;
+}
+
+function checkOf(shape: Shape<object> | readonly [Shape<object>]): Check {
+  if (typeof shape === 'function') return shape as Check;
+  if (typeof shape === 'string') return (value) => typeof value === shape;
+  if (Array.isArray(shape)) {
+    const isItem = checkOf(shape[0]);
+    return (value) => Array.isArray(value) && value.every(isItem);
+  }
+  const fields = Object.entries(shape).map(([name, each]) => [name, checkOf(each)] as const);
+  return (value) =>
+    isObject(value) && fields.every(([name, check]) => check(value[name as keyof typeof value]));
 }
 
 function isObject(value: unknown): value is object {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-const arrayOf =
-  (isItem: Check): Check =>
-  (value) =>
-    Array.isArray(value) && value.every(isItem);
-
 const isOptionalText: Check = (value) => value === undefined || typeof value === 'string';
 
-const isOrder = isRecord<OrderRecord>({
+const ORDER: Shape<OrderRecord> = {
   ...{ id: 'bigint', status: 'string', placedAt: 'string', updatedAt: 'string' },
   ...{ revision: 'bigint', etag: 'string' },
-});
+};
+const isOrder = has<OrderRecord>(ORDER);
 
-export const isErrorRecord = isRecord<ErrorRecord>({
+export const isErrorRecord = has<ErrorRecord>({
   ...{ status: 'bigint', code: 'string', message: 'string' },
   errors: (errors) => errors === undefined || Array.isArray(errors),
   order: (order) => order === undefined || isOrder(order),
 });
 
-const isChangeResults = isRecord<ChangeResults>({ failed: 'bigint', results: arrayOf(isObject) });
-const isRefusedChange = isRecord<ChangeResult>({
-  error: isRecord<ErrorRecord>({ code: 'string' }),
-});
+const RESULTS = { failed: 'bigint', results: [isObject] } as const;
+const isRefused = has<ErrorRecord>({ code: 'string' });
 
 /** @param ids of the orders in the request */
 export function areResultsOf({ results }: ChangeResults, ids: readonly bigint[]): boolean {
   if (results.length !== ids.length) return false;
-  return results.every((result, index) => {
-    const { id, order } = result;
+  return results.every(({ id, order, error }, index) => {
     if (id !== ids[index]) return false;
-    return order === undefined ? isRefusedChange(result) : isOrder(order) && order.id === id;
+    return order === undefined ? isRefused(error) : isOrder(order) && order.id === id;
   });
 }
 
-const isWebhook = isRecord<Webhook>({
-  ...{ id: 'string', url: 'string', state: 'string', after: 'string' },
-});
-const isWebhookSecret = isRecord<WebhookSecret>({ webhook: isWebhook, secret: 'string' });
+const CHANGE: Shape<Change> = { revision: 'bigint', type: 'string', at: 'string', order: ORDER };
+export const isChange = has<Change>(CHANGE);
 
-export const isChange = isRecord<Change>({
-  ...{ revision: 'bigint', type: 'string', at: 'string', order: isOrder },
-});
+const CHANGE_PAGE: Shape<ChangePage> = {
+  ...{ changes: [CHANGE], next: 'string', more: 'boolean', revision: 'bigint', head: 'string' },
+};
+export const isChangePage = has<ChangePage>(CHANGE_PAGE);
 
-export const isChangePage = isRecord<ChangePage>({
-  ...{ changes: arrayOf(isChange), next: 'string', more: 'boolean' },
-  ...{ revision: 'bigint', head: 'string' },
-});
+const WEBHOOK = { id: 'string', url: 'string', state: 'string', after: 'string' } as const;
+const WEBHOOK_SECRET = { webhook: WEBHOOK, secret: 'string' } as const;
 
-const areCounts = isRecord<OrderCounts['counts']>({
-  ...{ pending: 'bigint', shipped: 'bigint', cancelled: 'bigint' },
-});
+const COUNTS = { pending: 'bigint', shipped: 'bigint', cancelled: 'bigint' } as const;
+const TOTALS = { placed: 'bigint', cancelled: 'bigint', shipped: 'bigint' } as const;
 
-const hasTotals = isRecord<Activity['byKey'][number]>({
-  ...{ placed: 'bigint', cancelled: 'bigint', shipped: 'bigint' },
-});
-
-const isKey = isRecord<Key>({ id: 'string', name: 'string', scopes: Array.isArray });
-const isManagedKey = isRecord<ManagedKey>({
+const KEY = { id: 'string', name: 'string', scopes: Array.isArray } as const;
+const MANAGED_KEY: Shape<ManagedKey> = {
   ...{ id: 'string', name: 'string', state: 'string', scopes: Array.isArray },
   ...{ createdAt: 'string', webhooks: 'bigint' },
-});
-const isKeySecret = isRecord<KeySecret>({
-  ...{ key: isManagedKey, secret: isOptionalText, invitation: isOptionalText },
-});
-
-/** The record in a successful response of each operation that has one. */
-export const RECORDS: Readonly<Partial<Record<OperationName, Check>>> = {
-  getStore: isRecord<Store>({
-    ...{ time: 'string', head: 'string', changesAfter: 'string' },
-    ...{ revision: 'bigint', counts: areCounts },
-  }),
-  listOrders: isRecord<OrderPage>({
-    ...{ orders: arrayOf(isOrder), next: isOptionalText },
-    ...{ revision: 'bigint', head: 'string', changesAfter: 'string' },
-  }),
-  findOrders: isRecord<FoundOrders>({ orders: arrayOf(isOrder) }),
-  placeOrder: isOrder,
-  getOrder: isOrder,
-  getOrderHistory: isRecord<OrderHistory>({
-    events: arrayOf(
-      isRecord<OrderHistory['events'][number]>({
-        type: 'string',
-        at: 'string',
-        revision: 'bigint',
-      }),
-    ),
-  }),
-  cancelOrder: isOrder,
-  shipOrder: isOrder,
-  cancelOrders: isChangeResults,
-  shipOrders: isChangeResults,
-  listChanges: isChangePage,
-  countOrders: isRecord<OrderCounts>({
-    ...{ revision: 'bigint', head: 'string', counts: areCounts, exact: 'boolean' },
-  }),
-  getActivity: isRecord<Activity>({
-    ...{ periods: arrayOf(hasTotals), byKey: arrayOf(hasTotals) },
-    ...{ next: isOptionalText, revision: 'bigint' },
-  }),
-  listWebhooks: isRecord<WebhookList>({ webhooks: arrayOf(isWebhook), next: isOptionalText }),
-  createWebhook: isWebhookSecret,
-  getWebhook: isWebhook,
-  updateWebhook: isWebhook,
-  rotateWebhookSecret: isWebhookSecret,
-  testWebhook: isRecord<WebhookTest>({ accepted: 'boolean', durationMs: 'bigint' }),
-  getKey: isKey,
-  listKeys: isRecord<KeyList>({ keys: arrayOf(isManagedKey), next: isOptionalText }),
-  createKey: isKeySecret,
-  getKeyById: isManagedKey,
-  updateKey: isManagedKey,
-  rotateKey: isKeySecret,
-  revokeKey: isManagedKey,
-  redeemInvitation: isRecord<OwnKeySecret>({ key: isKey, secret: 'string' }),
-  'v1.getPet': isRecord<Pet>({ id: 'bigint' }),
 };
+const KEY_SECRET = {
+  key: MANAGED_KEY,
+  secret: isOptionalText,
+  invitation: isOptionalText,
+} as const;
 
 /** The record of an operation; `Pet` is that of v1. */
 export type RecordOf<Name extends OperationName> = Name extends keyof Operations
   ? Extract<Operations[Name]['answer'], object>
   : Pet;
+
+/** What the record in the successful response of an operation has. */
+const SHAPES: { readonly [Name in OperationName]?: Shape<RecordOf<Name>> } = {
+  getStore: {
+    ...{ time: 'string', head: 'string', changesAfter: 'string' },
+    ...{ revision: 'bigint', counts: COUNTS },
+  },
+  listOrders: {
+    ...{ orders: [ORDER], next: isOptionalText },
+    ...{ revision: 'bigint', head: 'string', changesAfter: 'string' },
+  },
+  findOrders: { orders: [ORDER] },
+  placeOrder: ORDER,
+  getOrder: ORDER,
+  getOrderHistory: { events: [{ type: 'string', at: 'string', revision: 'bigint' }] },
+  cancelOrder: ORDER,
+  shipOrder: ORDER,
+  cancelOrders: RESULTS,
+  shipOrders: RESULTS,
+  listChanges: CHANGE_PAGE,
+  countOrders: { revision: 'bigint', head: 'string', counts: COUNTS, exact: 'boolean' },
+  getActivity: {
+    ...{ periods: [TOTALS], byKey: [TOTALS], next: isOptionalText, revision: 'bigint' },
+  },
+  listWebhooks: { webhooks: [WEBHOOK], next: isOptionalText },
+  createWebhook: WEBHOOK_SECRET,
+  getWebhook: WEBHOOK,
+  updateWebhook: WEBHOOK,
+  rotateWebhookSecret: WEBHOOK_SECRET,
+  testWebhook: { accepted: 'boolean', durationMs: 'bigint' },
+  getKey: KEY,
+  listKeys: { keys: [MANAGED_KEY], next: isOptionalText },
+  createKey: KEY_SECRET,
+  getKeyById: MANAGED_KEY,
+  updateKey: MANAGED_KEY,
+  rotateKey: KEY_SECRET,
+  revokeKey: MANAGED_KEY,
+  redeemInvitation: { key: KEY, secret: 'string' },
+  'v1.getPet': { id: 'bigint' },
+};
+
+/** Whether a value is the record of an operation that has one. */
+export const RECORDS: Readonly<Partial<Record<string, Check>>> = Object.fromEntries(
+  Object.entries(SHAPES).map(([name, shape]) => [name, checkOf(shape as Shape<object>)]),
+);

@@ -66,24 +66,33 @@ function failedPrecondition(
   return isMalformed(ifNoneMatch) || matchesEtag(ifNoneMatch, etag) ? 'if-none-match' : undefined;
 }
 
+/** A tag that no resource has. */
+const NO_TAG = '';
+
 /**
  * Evaluates If-Match and If-None-Match of a request that changes a resource which has a tag (RFC 9110, sections 13.1.1 and 13.1.2). Returns the
- * refusal, or the tag that the resource must still have when it is changed; undefined for any.
+ * tag that the resource must still have when it is changed; undefined for any.
  * @param changed the refusal if If-Match names another state
- * @throws Refused if If-Match is weak
+ * @param isRepeatable then a refusal is returned with the tag: the first request may have changed the resource, so the store recognizes a
+ *   repetition before it compares tags
+ * @throws Refused if a precondition does not hold, or If-Match is weak
  */
 export function tagConditions<Changed extends 'webhook_changed' | 'key_changed'>(
   request: IncomingMessage,
   tag: string,
   changed: Changed,
+  isRepeatable = false,
 ): {
   readonly refusal?: Changed | 'precondition_failed';
-  readonly ifTag?: string | undefined;
+  readonly ifTag: string | undefined;
 } {
   expectStrong(request);
   const failed = failedPrecondition(request, `"${tag}"`);
-  if (failed === 'if-match') return { refusal: changed };
-  if (failed === 'if-none-match') return { refusal: 'precondition_failed' };
+  if (failed !== undefined) {
+    const refusal = failed === 'if-match' ? changed : 'precondition_failed';
+    if (isRepeatable) return { refusal, ifTag: NO_TAG };
+    throw new Refused(refuse(refusal));
+  }
   const isConditional = namesState(request) || request.headers['if-none-match'] !== undefined;
   return { ifTag: isConditional ? tag : undefined };
 }

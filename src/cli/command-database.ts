@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Environment } from '../domain/api-key.ts';
-import { type DatabaseConfig, readDatabaseConfig } from '../service/settings/config.ts';
+import { readDatabaseConfig } from '../service/settings/config.ts';
 import { readEnvironment } from '../service/settings/reader.ts';
 import { defaultOf, SETTINGS } from '../service/settings/table.ts';
 import { actionOf } from '../store/audit.ts';
@@ -61,15 +61,8 @@ export async function withStore<T>(
   }
 }
 
-/** Returns whether the database selected by flags and environment exists. */
-export function databaseExists(flags: DatabaseFlags): Promise<boolean> {
-  return databaseConfig(flags).database.exists();
-}
-
 /** Reads the database configuration from flags and environment. @throws ConfigError, UsageError */
-export function databaseConfig(
-  flags: DatabaseFlags & { readonly environment?: Environment },
-): DatabaseConfig {
+export function databaseConfig(flags: DatabaseFlags & { readonly environment?: Environment }) {
   const { environment } = flags;
   const given = environment === undefined ? {} : { ENVIRONMENT: environment };
   return readDatabaseConfig(readEnvironment(terminal().env), {

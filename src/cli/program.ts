@@ -13,7 +13,6 @@ import { migrateCommand } from './database/migrate.ts';
 import { reactivateCommand } from './database/reactivate.ts';
 import { rechainCommand } from './database/rechain.ts';
 import { restoreCommand } from './database/restore.ts';
-import { InputProblem } from './files/input.ts';
 import { keysCommand } from './keys.ts';
 import { cancelCommand } from './orders/cancel.ts';
 import { changesCommand } from './orders/changes.ts';
@@ -138,11 +137,11 @@ function report(error: unknown): number {
     code === 'ENAMETOOLONG' ||
     error instanceof CommandFailed ||
     error instanceof OutputFailed ||
-    error instanceof InputProblem ||
     error instanceof StoreNotUsable ||
     error instanceof StoreUnavailable ||
     error instanceof WebhookKeyUnusable ||
-    isListenError(error);
+    // A listener could not bind: the port is in use, or the host is unknown or not local.
+    ['listen', 'bind', 'getaddrinfo'].includes(syscall ?? '');
   writeErr(`store-orders: ${isExpected ? message : (error as Error).stack}`);
   if (syscall === 'getaddrinfo' || code === 'EADDRNOTAVAIL') {
     writeErr(
@@ -155,9 +154,4 @@ function report(error: unknown): number {
     );
   }
   return EXIT_FAILURE;
-}
-
-/** Whether a listener could not bind: the port is in use, or the host is unknown or not local. */
-function isListenError(error: unknown): boolean {
-  return ['listen', 'bind', 'getaddrinfo'].includes((error as NodeJS.ErrnoException).syscall ?? '');
 }

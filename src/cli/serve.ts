@@ -61,8 +61,8 @@ function settings(flags: ServeFlags): Partial<Record<string, string>> {
 
 async function serve(flags: ServeFlags): Promise<void> {
   const given = settings(flags);
-  const read = () => readConfig(readEnvironment(terminal().env), given);
   const { env } = terminal();
+  const read = () => readConfig(readEnvironment(env), given);
   const variables = readEnvironment(env);
   const config = readConfig(variables, given);
   const samples = flags.sample === undefined ? 0 : sampleCount(flags.sample);

@@ -40,22 +40,18 @@ export interface ApiKey {
 /** How long a former secret is valid at most. */
 export const MAX_OVERLAP_MS = 365 * 86_400_000;
 
-/** A secret that was replaced. */
-interface FormerSecret {
-  /** SHA-256, 32 bytes. */
-  readonly digest: Uint8Array;
-  /** When it ends. */
-  readonly until: number;
-  /** Time of the latest request with it since it was replaced, to within about an hour. */
-  readonly lastUsedAt?: number | undefined;
-}
-
 /** With a ticket, the invited person makes the secret of the key, once. */
 interface Ticket {
   /** SHA-256, 32 bytes. */
   readonly digest: Uint8Array;
   /** When it ends. */
   readonly until: number;
+}
+
+/** A secret that was replaced; it ends like a ticket. */
+interface FormerSecret extends Ticket {
+  /** Time of the latest request with it since it was replaced, to within about an hour. */
+  readonly lastUsedAt?: number | undefined;
 }
 
 /**

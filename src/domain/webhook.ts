@@ -80,11 +80,10 @@ export function webhookState({
   return failures > 0 ? 'failing' : 'active';
 }
 
-/** The fields that a client sets when it creates a webhook. */
-export type NewWebhook = WebhookFilter &
-  Pick<Webhook, 'url' | 'description' | 'createdAt' | 'createdBy' | 'keyName' | 'position'>;
-
-export function newWebhook(wanted: NewWebhook): Webhook {
+export function newWebhook(
+  wanted: WebhookFilter &
+    Pick<Webhook, 'url' | 'description' | 'createdAt' | 'createdBy' | 'keyName' | 'position'>,
+): Webhook {
   return {
     ...wanted,
     id: `wh_${randomBytes(8).toString('hex')}`,
@@ -99,7 +98,7 @@ export function newWebhook(wanted: NewWebhook): Webhook {
 }
 
 /** The state of a webhook with neither a delivery nor a failure. */
-const STARTED = {
+export const STARTED = {
   examined: undefined,
   sendingTo: undefined,
   failures: 0,

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http';
-import { type AddressInfo, isIP, type Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { type Position, positionText } from '../../protocol/history.ts';
@@ -33,10 +33,7 @@ interface AdminParts {
   readonly logger: Logger;
 }
 
-export interface Admin {
-  readonly listen: (address: ListenAddress) => Promise<AddressInfo>;
-  readonly close: () => Promise<void>;
-}
+export type Admin = ReturnType<typeof buildAdmin>;
 
 /** https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format */
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -45,7 +42,7 @@ const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
  * Builds the admin listener: liveness, readiness and metrics, on an address of its own. Requests are not
  * authenticated, so the listener must be reachable only from the host or its private network.
  */
-export function buildAdmin(parts: AdminParts): Admin {
+export function buildAdmin(parts: AdminParts) {
   const router = adminRoutes(parts);
   const find = (method: string, path: string) => router.find(method, path);
   const fail = errorHandler(parts.logger, () => {});
@@ -90,9 +87,9 @@ export function buildAdmin(parts: AdminParts): Admin {
     if (open > MAX_ADMIN_CONNECTIONS) idle.values().next().value?.destroy();
   });
   return {
-    listen: (address) => listen(server, address),
+    listen: (address: ListenAddress) => listen(server, address),
     close: () =>
-      new Promise((resolve) => {
+      new Promise<void>((resolve) => {
         server.close(() => resolve());
         // Probes and scrapes need no graceful shutdown.
         server.closeAllConnections();

@@ -161,7 +161,6 @@ export const REFUSALS = Object.keys(ERROR_RECORDS) as Refusal[];
 
 /** A `code` of Error records. */
 export type ErrorCode = (typeof ERROR_RECORDS)[Refusal]['code'];
-export const ERROR_CODES = REFUSALS.filter(isErrorCode);
 
 export function isErrorCode(name: string | undefined): name is ErrorCode {
   return name !== undefined && ERROR_RECORDS[name as Refusal]?.code === name;

@@ -1,7 +1,7 @@
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw } from 'node:zlib';
 import { withTimeout } from '../concurrency.ts';
-import { MAX_COMPRESSION_MS, MIN_COMPRESSED_BYTES } from '../http/request/content-coding.ts';
+import { kept, MAX_COMPRESSION_MS, MIN_COMPRESSED_BYTES } from '../http/request/content-coding.ts';
 import type { Block } from './blocks.ts';
 import type { Snapshot } from './listing.ts';
 
@@ -85,21 +85,6 @@ export class GzipLists {
     chunks.push(Buffer.concat([CLOSING, trailer(crc, byteLength)]));
     return { chunks, byteLength: chunks.reduce((sum, chunk) => sum + chunk.length, 0) };
   }
-}
-
-/** Returns what was made of `source`, or makes it. A failed attempt is dropped, so that the next request retries. */
-function kept<Source extends object, T>(
-  made: WeakMap<Source, Promise<T>>,
-  source: Source,
-  make: (source: Source) => Promise<T>,
-): Promise<T> {
-  let making = made.get(source);
-  if (making === undefined) {
-    making = make(source);
-    made.set(source, making);
-    making.catch(() => made.delete(source));
-  }
-  return making;
 }
 
 async function compress({ bytes }: Block): Promise<Piece> {

@@ -17,11 +17,12 @@ import {
   WebhookKeyUnusable,
 } from '../feed/deliveries/webhook-key.ts';
 import { ChangeStreams } from '../feed/streams/change-streams.ts';
-import { Contract, type OperationHandler } from '../http/contract/contract.ts';
+import { Contract } from '../http/contract/contract.ts';
 import { addContractDocument, documentPath, servedDocument } from '../http/contract/served.ts';
 import { MAX_SUPERSEDED_BYTES } from '../http/limits.ts';
 import { addEntrances } from '../http/pages/files.ts';
 import { Cors } from '../http/request/cors.ts';
+import type { RouteHandler } from '../http/request/exchange.ts';
 import { KeyRing } from '../http/request/key-ring.ts';
 import { Router } from '../http/request/router.ts';
 import { buildServer, type PublicServer } from '../http/server.ts';
@@ -120,7 +121,7 @@ function keyRingOf({ config, store, clock }: ListenerParts): KeyRing {
 }
 
 /** Returns the handlers of contract/v1.yaml, by operationId. */
-function v1Handlers(parts: ListenerParts, submit: Submit): Record<string, OperationHandler> {
+function v1Handlers(parts: ListenerParts, submit: Submit): Record<string, RouteHandler> {
   const { config, store, listing, metrics } = parts;
   const sender = new ListSender(MAX_SUPERSEDED_BYTES, (count) =>
     metrics.responseBytes.inc({ operation: 'listOrders' }, count),

@@ -20,7 +20,7 @@ const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1_000];
 export type Metrics = ReturnType<typeof createMetrics>;
 
 /** Sources that are read at each scrape. */
-export interface MetricsSources {
+interface MetricsSources {
   readonly environment: Environment;
   /** The database, without its password. */
   readonly database: string;

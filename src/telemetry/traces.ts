@@ -188,21 +188,13 @@ function lossesTo(logger: Logger, onFailure: () => void): (reason: string) => vo
   };
 }
 
-/** The caller's span. */
-interface TraceContext {
-  /** 32 hexadecimal digits. */
-  readonly traceId: string;
-  /** 16 hexadecimal digits. */
-  readonly spanId: string;
-  readonly isSampled: boolean;
-}
-
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
-/** Parses the header traceparent; returns undefined for a value that must be ignored. https://www.w3.org/TR/trace-context-1/#traceparent-header */
-export function parseTraceparent(
-  header: string | readonly string[] | undefined,
-): TraceContext | undefined {
+/**
+ * Returns the caller's span in the header traceparent; undefined for a value that must be ignored.
+ * https://www.w3.org/TR/trace-context-1/#traceparent-header
+ */
+export function parseTraceparent(header: string | readonly string[] | undefined) {
   const match = typeof header === 'string' ? TRACEPARENT.exec(header) : null;
   if (match === null) return undefined;
   const [, version, traceId, spanId, flags, rest] = match;

@@ -3,12 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { suite, type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { BEGINNING, positionText } from '../../protocol/history.ts';
-import {
-  type NewWebhook,
-  newWebhook,
-  type Webhook,
-  type WebhookChanges,
-} from '../../src/domain/webhook.ts';
+import { newWebhook, type Webhook, type WebhookChanges } from '../../src/domain/webhook.ts';
 import { type AllowedTargets, parseAllowedTargets } from '../../src/feed/deliveries/addresses.ts';
 import { Deliverer } from '../../src/feed/deliveries/deliverer.ts';
 import {
@@ -35,7 +30,7 @@ interface Setting {
   /** Creates a webhook whose endpoint behaves in a way, from the first change on. */
   readonly endpoint: (
     behave?: Behaviour,
-    wanted?: Partial<NewWebhook>,
+    wanted?: Partial<Parameters<typeof newWebhook>[0]>,
   ) => Promise<Receiver & { readonly id: string }>;
   readonly found: (id: string) => Promise<Webhook>;
   readonly set: (id: string, changes: WebhookChanges) => Promise<void>;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import formats from 'ajv-formats';
 import { load } from 'js-yaml';
-import { ERROR_CODES, REFUSALS } from '../../src/http/error-records.ts';
+import { isErrorCode, REFUSALS } from '../../src/http/error-records.ts';
 import { refuse } from '../../src/http/request/reply.ts';
 
 export interface Answer {
@@ -128,7 +128,7 @@ function checkError(method: string, { status, headers, body }: Answer): void {
   assert.equal(headers['content-type'], 'application/json');
   if (method === 'HEAD') return;
   const record = JSON.parse(body);
-  assert.ok(ERROR_CODES.includes(record.code), `unknown code ${record.code}`);
+  assert.ok(isErrorCode(record.code), `unknown code ${record.code}`);
   const { errors, order, ...all } = record;
   // The progress of a first read of the list, a scope or a media type follows the message.
   const more =

@@ -172,8 +172,7 @@ test('a dry run checks everything and writes nothing', async (t) => {
 test('an import killed after it placed its last row places nothing when it is run again', async (t) => {
   const { cli, file, database } = commandLine(t);
   const path = file('a.ndjson', '{"quantity":1}\n'.repeat(30));
-  const input = await openInput(path, process.stdin);
-  input.close();
+  using input = await openInput(path, process.stdin);
   const store = await open(t, database);
   const [source, run] = [input.digest, 'killed'];
   const orders = Array.from({ length: 30 }, () => ({ status: 'pending', quantity: 1n }) as const);

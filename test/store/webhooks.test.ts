@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { BEGINNING } from '../../protocol/history.ts';
 import {
-  type NewWebhook,
   newWebhook,
   type Webhook,
   type WebhookChanges,
@@ -16,7 +15,7 @@ import { cancel, ENGINES, open, place, queryDatabase, testStore } from './engine
 
 type Rotation = Extract<OutcomeOf<CommandOf<'rotateWebhook'>>, object>;
 
-const WANTED: NewWebhook = {
+const WANTED: Parameters<typeof newWebhook>[0] = {
   url: 'https://shop.example/hook',
   description: 'the shop',
   types: ['placed', 'cancelled'],
@@ -27,7 +26,10 @@ const WANTED: NewWebhook = {
   position: BEGINNING,
 };
 
-async function created(store: Store, wanted: Partial<NewWebhook> = {}): Promise<Webhook> {
+async function created(
+  store: Store,
+  wanted: Partial<Parameters<typeof newWebhook>[0]> = {},
+): Promise<Webhook> {
   const webhook = newWebhook({ ...WANTED, ...wanted });
   assert.deepEqual(await store.apply([{ type: 'createWebhook', webhook }]), ['created']);
   return webhook;

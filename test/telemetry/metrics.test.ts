@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FAULTS, StoreUnavailable } from '../../src/store/store.ts';
-import { createMetrics, type MetricsSources } from '../../src/telemetry/metrics.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
 
-const metricsOf = (sources: Partial<MetricsSources> = {}) =>
+const metricsOf = (sources: Partial<Parameters<typeof createMetrics>[0]> = {}) =>
   createMetrics({
     environment: 'production',
     database: 'sqlite:test.db',
@@ -12,7 +12,8 @@ const metricsOf = (sources: Partial<MetricsSources> = {}) =>
     ...sources,
   });
 
-const made = (sources: Partial<MetricsSources>) => metricsOf(sources).registry.metrics();
+const made = (sources: Partial<Parameters<typeof createMetrics>[0]>) =>
+  metricsOf(sources).registry.metrics();
 
 test('store_orders_ready is 1 while the service is ready, otherwise 0', async () => {
   assert.match(await made({}), /^store_orders_ready 1$/m);

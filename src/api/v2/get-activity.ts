@@ -5,7 +5,7 @@ import { storeEtags } from '../../records/etags.ts';
 import { activityCursor, parseActivityCursor } from '../../records/page-cursors.ts';
 import type { ActivityPage, ActivityQuery } from '../../store/activity.ts';
 import { operation } from '../operation.ts';
-import { pageReply } from './replies.ts';
+import { afterCursor, pageReply } from './replies.ts';
 
 /** GET /store/activity: how many orders were placed, cancelled and shipped in each period. */
 export const getActivity = operation(
@@ -20,8 +20,7 @@ export const getActivity = operation(
       return invalid('parameter_invalid', [{ parameter: 'boundaries', detail }]);
     }
     const counted = { boundaries, by };
-    const after = cursor === undefined ? undefined : parseActivityCursor(cursor, counted);
-    if (cursor !== undefined && after === undefined) return refuse('cursor_invalid');
+    const after = afterCursor(cursor, (text) => parseActivityCursor(text, counted));
     const page = await store.activity({ ...counted, after });
     if (page === undefined) return refuse('changes_gone');
     return pageReply(call, storeEtags(page.now), () => pageJson(page, counted));

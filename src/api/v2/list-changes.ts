@@ -1,4 +1,4 @@
-import type { OrderEventType } from '../../domain/lifecycle.ts';
+import type { Operations } from '../../../protocol/generated/operations.ts';
 import { parseBound } from '../../domain/timestamp.ts';
 import { invalid, refuse } from '../../http/request/reply.ts';
 import { storeEtags } from '../../records/etags.ts';
@@ -37,15 +37,12 @@ export const listChanges = operation(
 /** Where to begin is given once. */
 const WITH_AFTER = { parameter: 'since', detail: 'is not for a request with after' };
 
-/** The parameters of listChanges and streamChanges that select changes. */
-interface FilterParameters {
-  readonly petId?: bigint;
-  readonly type?: readonly OrderEventType[];
-  readonly by?: string;
-}
-
 /** Returns undefined if all changes are wanted. */
-export function feedFilterOf({ petId, type: types, by }: FilterParameters): FeedFilter | undefined {
+export function feedFilterOf({
+  petId,
+  type: types,
+  by,
+}: Operations['streamChanges']['parameters']): FeedFilter | undefined {
   if (petId === undefined && types === undefined && by === undefined) return undefined;
   return { petIds: petId === undefined ? undefined : [petId], types, by };
 }

@@ -5,7 +5,7 @@ import type { HeaderList } from '../../http/error-records.ts';
 import { matchesEtag, matchingEtag } from '../../http/request/conditional.ts';
 import { acceptsGzip, gzipped } from '../../http/request/content-coding.ts';
 import { timeLeft } from '../../http/request/exchange.ts';
-import type { Reply } from '../../http/request/reply.ts';
+import { Refused, type Reply, refuse } from '../../http/request/reply.ts';
 import { type CodedEtags, orderEtag } from '../../records/etags.ts';
 import { orderRecordJson } from '../../records/order-json.ts';
 import { type Call, JSON_TYPE, jsonReply } from '../operation.ts';
@@ -14,6 +14,20 @@ import { type Call, JSON_TYPE, jsonReply } from '../operation.ts';
 const REVALIDATED = ['cache-control', 'private, no-cache, no-transform'] as const;
 /** How many items a page has at most, if the request has no limit. */
 export const DEFAULT_LIMIT = 100n;
+
+/**
+ * Returns what a page continues after; undefined for the first page.
+ * @throws Refused if the cursor is not of this list
+ */
+export function afterCursor<Place>(
+  cursor: string | undefined,
+  parse: (cursor: string) => Place | undefined,
+): Place | undefined {
+  if (cursor === undefined) return undefined;
+  const place = parse(cursor);
+  if (place === undefined) throw new Refused(refuse('cursor_invalid'));
+  return place;
+}
 
 export const NOT_STORED = ['cache-control', 'no-store, no-transform'] as const;
 

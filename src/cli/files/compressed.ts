@@ -1,13 +1,7 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-/** A compressed format, with the command that writes the decompressed content of a file to stdout. */
-interface Compression {
-  readonly name: string;
-  readonly command: string;
-}
-
-/** The first bytes of compressed files, as file(1) knows them. */
-const FORMATS: readonly (Compression & { readonly magic: Buffer })[] = [
+/** Compressed formats: the command that writes the decompressed content of a file to stdout, and the first bytes, as file(1) knows them. */
+const FORMATS = [
   { name: 'gzip', command: 'gzip -dc', magic: Buffer.from('1f8b', 'hex') },
   { name: 'Zstandard', command: 'zstd -dc', magic: Buffer.from('28b52ffd', 'hex') },
   { name: 'bzip2', command: 'bzip2 -dc', magic: Buffer.from('BZh') },
@@ -20,12 +14,12 @@ const FORMATS: readonly (Compression & { readonly magic: Buffer })[] = [
 const LONGEST_MAGIC = 6;
 
 /** Returns how a file that begins with `head` is compressed; undefined if it is not. */
-export function compressionOf(head: Buffer): Compression | undefined {
+export function compressionOf(head: Buffer) {
   return FORMATS.find(({ magic }) => head.subarray(0, magic.length).equals(magic));
 }
 
 /** Returns how a file is compressed; undefined if it is not, or cannot be read. */
-export function compressionOfFile(path: string): Compression | undefined {
+export function compressionOfFile(path: string) {
   const head = Buffer.alloc(LONGEST_MAGIC);
   try {
     const file = openSync(path, 'r');

@@ -15,6 +15,7 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { promisify } from 'node:util';
+import { CommandFailed } from '../terminal/terminal.ts';
 
 /** Bytes per read. */
 const CHUNK_BYTES = 256 * 1024;
@@ -23,7 +24,7 @@ const CHUNK_BYTES = 256 * 1024;
 const readAt = promisify(readFromFile);
 
 /** A file that can be read several times with the same content. */
-export interface Input {
+export interface Input extends Disposable {
   /** Name given by the user, for messages. */
   readonly name: string;
   readonly size: number;
@@ -34,13 +35,10 @@ export interface Input {
    * @throws InputProblem as soon as the file's size or modification time has changed
    */
   read(): AsyncGenerator<Buffer>;
-  close(): void;
 }
 
 /** Thrown if the input cannot be read, or was changed; the message is for the operator. */
-export class InputProblem extends Error {
-  override readonly name = 'InputProblem';
-}
+export class InputProblem extends CommandFailed {}
 
 /**
  * Opens a file, or `stdin` for "-". Input that can be read only once, such as a pipe, is copied to a temporary file.
@@ -99,6 +97,6 @@ async function inputOf(name: string, file: number): Promise<Input> {
     size: Number(first.size),
     digest: hash.digest('hex'),
     read,
-    close: () => closeSync(file),
+    [Symbol.dispose]: () => closeSync(file),
   };
 }

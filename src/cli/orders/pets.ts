@@ -33,43 +33,38 @@ export function petsCommand(): Command {
 }
 
 async function importPets(file: string, flags: DatabaseFlags): Promise<void> {
-  const input = await openInput(file, terminal().stdin);
-  const seen = new SeenIds();
+  using input = await openInput(file, terminal().stdin);
+  using seen = new SeenIds();
   const problems = new Problems();
   let count = 0;
   const read = () => readValues(input, PET_FIELDS, petOf, () => {});
-  try {
+  for await (const rows of read()) {
+    count += rows.length;
+    for (const row of rows) {
+      const problem = row.problem ?? seen.add(row.value.id, row.at);
+      if (problem !== undefined) problems.add(row.at, problem);
+    }
+  }
+  refuseProblems(input, problems, count);
+  await withStore(flags, 'create', async (store) => {
+    const what = `${basename(input.name)}, ${counted(count, 'pet')}`;
+    const put = async (pets: readonly Pet[], first: number) => {
+      const part =
+        count > BATCH ? `, from ${grouped(first)} to ${grouped(first + pets.length - 1)}` : '';
+      await applyRecorded(store, 'pets import', what + part, { type: 'putPets', pets });
+    };
+    let waiting: Pet[] = [];
+    let stored = 0;
     for await (const rows of read()) {
-      count += rows.length;
-      for (const row of rows) {
-        const problem = row.problem ?? seen.add(row.value.id, row.at);
-        if (problem !== undefined) problems.add(row.at, problem);
+      waiting.push(...rows.flatMap((row) => (row.problem === undefined ? row.value : [])));
+      while (waiting.length >= BATCH) {
+        await put(waiting.slice(0, BATCH), stored + 1);
+        stored += BATCH;
+        waiting = waiting.slice(BATCH);
+        await pause(PAUSE_MS);
       }
     }
-    refuseProblems(input, problems, count);
-    await withStore(flags, 'create', async (store) => {
-      const what = `${basename(input.name)}, ${counted(count, 'pet')}`;
-      const put = async (pets: readonly Pet[], first: number) => {
-        const part =
-          count > BATCH ? `, from ${grouped(first)} to ${grouped(first + pets.length - 1)}` : '';
-        await applyRecorded(store, 'pets import', what + part, { type: 'putPets', pets });
-      };
-      let waiting: Pet[] = [];
-      let stored = 0;
-      for await (const rows of read()) {
-        waiting.push(...rows.flatMap((row) => (row.problem === undefined ? row.value : [])));
-        while (waiting.length >= BATCH) {
-          await put(waiting.slice(0, BATCH), stored + 1);
-          stored += BATCH;
-          waiting = waiting.slice(BATCH);
-          await pause(PAUSE_MS);
-        }
-      }
-      if (waiting.length > 0) await put(waiting, stored + 1);
-      writeErr(`Stored ${counted(count, 'pet')}.`);
-    });
-  } finally {
-    seen.close();
-    input.close();
-  }
+    if (waiting.length > 0) await put(waiting, stored + 1);
+    writeErr(`Stored ${counted(count, 'pet')}.`);
+  });
 }

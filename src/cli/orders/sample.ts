@@ -27,17 +27,21 @@ Examples:
 
 async function sample(count: string, { seed }: { seed: string }): Promise<void> {
   const orders = sampleOrders(sampleCount(count), naturalNumber('--seed', seed, 2 ** 32 - 1));
-  let text = '';
-  let waiting = 0;
-  for (const order of orders) {
-    text += WRITERS.ndjson.order(order, 0);
-    waiting += 1;
-    if (waiting < BATCH) continue;
-    await writeOut(text);
-    text = '';
-    waiting = 0;
+  for (const batch of inBatches(orders, BATCH)) {
+    await writeOut(batch.map((order) => WRITERS.ndjson.order(order, 0)).join(''));
   }
-  await writeOut(text);
+}
+
+/** Divides items; the last batch can be empty. */
+function* inBatches<T>(items: Iterable<T>, size: number): Generator<T[]> {
+  let batch: T[] = [];
+  for (const item of items) {
+    batch.push(item);
+    if (batch.length < size) continue;
+    yield batch;
+    batch = [];
+  }
+  yield batch;
 }
 
 /** Adds sample orders to a store without orders; never mixes samples with existing orders. */
@@ -47,14 +51,9 @@ export async function addSamples(store: Store, count: number): Promise<void> {
     writeErr('The store already has orders; no samples were added.');
     return;
   }
-  let batch: { type: 'insertOrder'; order: Order }[] = [];
-  for (const order of sampleOrders(count, SEED_IN_A_STORE)) {
-    batch.push({ type: 'insertOrder', order });
-    if (batch.length < MAX_BATCH) continue;
-    await store.apply(batch);
-    batch = [];
+  for (const batch of inBatches(sampleOrders(count, SEED_IN_A_STORE), MAX_BATCH)) {
+    await store.apply(batch.map((order) => ({ type: 'insertOrder', order })));
   }
-  await store.apply(batch);
   writeErr(`Added ${grouped(count)} sample orders. For real orders, use another database.`);
 }
 

@@ -111,15 +111,11 @@ function filterOf({ pet, status = 'pending', shipsBefore }: SelectionFlags): Ord
 export async function readSelection(file: string): Promise<SelectedOrder[]> {
   const chunks: Buffer[] = [];
   try {
-    const input = await openInput(file, terminal().stdin);
-    try {
-      if (input.size > MAX_SELECTION_BYTES) {
-        throw new UsageError(`${file} is larger than ${MAX_SELECTION_BYTES} bytes; split it`);
-      }
-      for await (const chunk of input.read()) chunks.push(chunk);
-    } finally {
-      input.close();
+    using input = await openInput(file, terminal().stdin);
+    if (input.size > MAX_SELECTION_BYTES) {
+      throw new UsageError(`${file} is larger than ${MAX_SELECTION_BYTES} bytes; split it`);
     }
+    for await (const chunk of input.read()) chunks.push(chunk);
   } catch (error) {
     if (error instanceof InputProblem) throw new UsageError(error.message);
     throw error;

@@ -4,30 +4,26 @@ const BAR_WIDTH = 24;
 /** Minimum time between two redraws. */
 const INTERVAL_MS = 100;
 
-interface Progress {
-  /**
-   * @param fraction share of the work done, 0 to 1
-   * @param count number of rows done
-   */
-  update(fraction: number, count: number): void;
-  /** Clears the bar. */
-  end(): void;
-}
-
 /** Shows a progress bar with rate and time left on stderr; nothing if stderr is not a terminal. */
-export function showProgress(label: string): Progress {
+export function showProgress(label: string) {
   const { stderr } = terminal();
-  if (!stderr.isTTY) return { update: () => {}, end: () => {} };
   const startedAt = performance.now();
   let drawnAt = 0;
+  const draw = (line: string) => {
+    if (stderr.isTTY) stderr.write(`\r\x1b[K${line}`);
+  };
+  /** Clears the bar. */
+  const end = () => draw('');
   return {
-    update: (fraction, count) => {
+    /** @param fraction share of the work done, 0 to 1 @param count number of rows done */
+    update: (fraction: number, count: number) => {
       const now = performance.now();
       if (now - drawnAt < INTERVAL_MS) return;
       drawnAt = now;
-      stderr.write(`\r\x1b[K${progressLine(label, fraction, count, now - startedAt)}`);
+      draw(progressLine(label, fraction, count, now - startedAt));
     },
-    end: () => stderr.write('\r\x1b[K'),
+    end,
+    [Symbol.dispose]: end,
   };
 }
 

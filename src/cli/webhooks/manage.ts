@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
-import type { Position } from '../../../protocol/history.ts';
-import { positionText } from '../../../protocol/history.ts';
+import { type Position, positionText } from '../../../protocol/history.ts';
 import {
   rotatedWebhook,
   type Webhook,
@@ -24,46 +23,25 @@ const ID = 'wh_3f9c1a7be2d04586';
 const ROTATION_HOURS = ROTATION_MS / 3_600_000;
 
 /** The commands for one webhook. */
-export function manageCommands(): Command[] {
-  return [
-    ...[pauseCommand(), resumeCommand(), rewindCommand()],
-    ...[rotateCommand(), testCommand(), deleteCommand()],
-  ];
-}
-
-function commandFor(name: string, description: string, example = `${name} ${ID}`): Command {
-  return databaseCommand(name, description, `npx store-orders webhooks ${example}`).argument(
-    '<id>',
-    'the id shown by "webhooks list"',
-  );
-}
-
-function pauseCommand(): Command {
-  return commandFor('pause', 'end the deliveries of a webhook; it keeps its position').action(
+export const manageCommands = () => [
+  commandFor('pause', 'end the deliveries of a webhook; it keeps its position').action(
     async (id: string, flags: DatabaseFlags) => {
       await withStore(flags, 'write', (store) => change(store, 'pause', id, { isPaused: true }));
       writeErr(`Paused ${id}.`);
     },
-  );
-}
-
-function resumeCommand(): Command {
-  return commandFor(
-    'resume',
-    'continue a paused webhook where it stopped, or try it at once',
-  ).action(async (id: string, flags: DatabaseFlags) => {
-    await withStore(flags, 'write', async (store) => {
-      // A failing webhook is not paused, so resuming it would change nothing.
-      const isFailing = webhookState(await webhookOf(store, id)) === 'failing';
-      const steps = isFailing ? [{ isPaused: true }, { isPaused: false }] : [{ isPaused: false }];
-      await change(store, 'resume', id, ...steps);
-    });
-    writeErr(`Resumed ${id}.`);
-  });
-}
-
-function rewindCommand(): Command {
-  return commandFor(
+  ),
+  commandFor('resume', 'continue a paused webhook where it stopped, or try it at once').action(
+    async (id: string, flags: DatabaseFlags) => {
+      await withStore(flags, 'write', async (store) => {
+        // A failing webhook is not paused, so resuming it would change nothing.
+        const isFailing = webhookState(await webhookOf(store, id)) === 'failing';
+        const steps = isFailing ? [{ isPaused: true }, { isPaused: false }] : [{ isPaused: false }];
+        await change(store, 'resume', id, ...steps);
+      });
+      writeErr(`Resumed ${id}.`);
+    },
+  ),
+  commandFor(
     'rewind',
     'set the position of a webhook in the feed, backward or forward',
     `rewind ${ID} --to start`,
@@ -74,7 +52,31 @@ function rewindCommand(): Command {
         change(store, 'rewind', id, { position: await positionAt(store, '--to', to) }),
       );
       writeErr(`${id} continues after ${positionText(position)}.`);
+    }),
+  commandFor(
+    'rotate',
+    'give a webhook a new secret, printed on stdout; the one before signs for 24 hours more',
+  ).action(rotate),
+  commandFor(
+    'test',
+    'send a signed delivery without changes to the endpoint of a webhook; nothing about it is recorded',
+  ).action(test),
+  commandFor('delete', 'delete a webhook').action(async (id: string, flags: DatabaseFlags) => {
+    await withStore(flags, 'write', async (store) => {
+      await webhookOf(store, id);
+      const command = { type: 'deleteWebhook', id } as const;
+      const [outcome] = await applyRecorded(store, 'webhooks delete', id, command);
+      if (outcome !== 'deleted') throw new CommandFailed(`there is no webhook ${id}`);
     });
+    writeErr(`Deleted ${id}.`);
+  }),
+];
+
+function commandFor(name: string, description: string, example = `${name} ${ID}`): Command {
+  return databaseCommand(name, description, `npx store-orders webhooks ${example}`).argument(
+    '<id>',
+    'the id shown by "webhooks list"',
+  );
 }
 
 async function change(
@@ -88,13 +90,6 @@ async function change(
   const outcome = (await applyRecorded(store, `webhooks ${command}`, id, ...commands)).at(-1);
   if (typeof outcome === 'object') return outcome;
   throw new CommandFailed(`there is no webhook ${id}`);
-}
-
-function rotateCommand(): Command {
-  return commandFor(
-    'rotate',
-    'give a webhook a new secret, printed on stdout; the one before signs for 24 hours more',
-  ).action(rotate);
 }
 
 async function rotate(id: string, flags: DatabaseFlags): Promise<void> {
@@ -127,13 +122,6 @@ async function rotate(id: string, flags: DatabaseFlags): Promise<void> {
   });
 }
 
-function testCommand(): Command {
-  return commandFor(
-    'test',
-    'send a signed delivery without changes to the endpoint of a webhook; nothing about it is recorded',
-  ).action(test);
-}
-
 async function test(id: string, flags: DatabaseFlags): Promise<void> {
   const { keyFile, allowed } = databaseConfig(flags).webhooks;
   const { accepted, status, problem, ms } = await withStore(flags, 'read', async (store) => {
@@ -147,20 +135,6 @@ async function test(id: string, flags: DatabaseFlags): Promise<void> {
   const answer = `${problem ?? status}, after ${ms} ms`;
   if (!accepted) throw new CommandFailed(`the endpoint has not accepted the test: ${answer}`);
   writeErr(`The endpoint has accepted the test: ${answer}`);
-}
-
-function deleteCommand(): Command {
-  return commandFor('delete', 'delete a webhook').action(
-    async (id: string, flags: DatabaseFlags) => {
-      await withStore(flags, 'write', async (store) => {
-        await webhookOf(store, id);
-        const command = { type: 'deleteWebhook', id } as const;
-        const [outcome] = await applyRecorded(store, 'webhooks delete', id, command);
-        if (outcome !== 'deleted') throw new CommandFailed(`there is no webhook ${id}`);
-      });
-      writeErr(`Deleted ${id}.`);
-    },
-  );
 }
 
 async function webhookOf(store: Store, id: string): Promise<Webhook> {

@@ -19,31 +19,14 @@ export function webhooksCommand(): Command {
   const webhooks = new Command('webhooks').description(
     'manage the webhooks to which the service sends changes, and try them',
   );
-  const commands = [
-    createCommand(),
-    listWebhooksCommand(),
-    showWebhookCommand(),
-    ...manageCommands(),
-    listenCommand(),
-  ];
-  for (const command of commands) webhooks.addCommand(command);
-  return webhooks;
-}
-
-type Flags = DatabaseFlags & { readonly json?: true };
-
-function listWebhooksCommand(): Command {
-  return databaseCommand(
+  const listCommand = databaseCommand(
     'list',
     'list webhooks, their states, and what they have not delivered yet',
     'npx store-orders webhooks list\nnpx store-orders webhooks list --json',
   )
     .option('--json', 'print a JSON array')
     .action(list);
-}
-
-function showWebhookCommand(): Command {
-  return databaseCommand(
+  const showCommand = databaseCommand(
     'show',
     'show a webhook, with its last failure',
     'npx store-orders webhooks show wh_3f9c1a7be2d04586',
@@ -51,7 +34,12 @@ function showWebhookCommand(): Command {
     .argument('<id>', 'the id shown by "webhooks list"')
     .option('--json', 'print a JSON object')
     .action(show);
+  const commands = [createCommand(), listCommand, showCommand, ...manageCommands()];
+  for (const command of [...commands, listenCommand()]) webhooks.addCommand(command);
+  return webhooks;
 }
+
+type Flags = DatabaseFlags & { readonly json?: true };
 
 async function list(flags: Flags): Promise<void> {
   const found = await readWebhooks(flags);

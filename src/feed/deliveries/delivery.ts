@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Position, positionText } from '../../../protocol/history.ts';
 import type { DeliveryState, WebhookFilter } from '../../domain/webhook.ts';
+import { kept } from '../../http/request/content-coding.ts';
 import { changePageJson } from '../../records/order-json.ts';
 import { type ChangePage, filteredPage } from '../../store/feed.ts';
 import { VERSION } from '../../version.ts';
@@ -41,9 +42,7 @@ async function deliveryBytes(page: ChangePage): Promise<number> {
 const FORMATTED = new WeakMap<ChangePage, Promise<string>>();
 
 function jsonOf(page: ChangePage): Promise<string> {
-  const known = FORMATTED.get(page) ?? changePageJson(page);
-  FORMATTED.set(page, known);
-  return known;
+  return kept(FORMATTED, page, changePageJson);
 }
 
 /** Returns the headers of a delivery that is sent now, by Standard Webhooks. @param secrets the newest first */

@@ -1,5 +1,5 @@
 import type { Position } from '../../../protocol/history.ts';
-import type { DeliveryState, PauseReason } from '../../domain/webhook.ts';
+import { type DeliveryState, type PauseReason, STARTED } from '../../domain/webhook.ts';
 import { type EndpointAnswer, isAccepted } from './post.ts';
 
 const SECOND_MS = 1_000;
@@ -48,17 +48,7 @@ export function stateAfter(
   },
 ): DeliveryState {
   if (isAccepted(answer)) {
-    return {
-      position: to,
-      examined: undefined,
-      sendingTo: undefined,
-      failures: 0,
-      failingSince: undefined,
-      nextAttemptAt: undefined,
-      pauseReason: before.pauseReason,
-      lastSuccessAt: now,
-      lastFailure: before.lastFailure,
-    };
+    return { ...before, ...STARTED, position: to, lastSuccessAt: now };
   }
   const { status, problem } = answer;
   const failures = before.failures + 1;

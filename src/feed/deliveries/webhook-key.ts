@@ -21,7 +21,7 @@ export interface WebhookKey {
 }
 
 /** The file of a service's webhook key. */
-export interface WebhookKeyFile {
+interface WebhookKeyFile {
   readonly path: string;
   /** The database beside which the file is made, with the same owner, for the first webhook. Undefined if operators make the file. */
   readonly madeFor: string | undefined;

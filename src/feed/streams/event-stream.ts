@@ -1,4 +1,5 @@
 import { type Position, positionText } from '../../../protocol/history.ts';
+import { kept } from '../../http/request/content-coding.ts';
 import { changeJson, formatInTurns } from '../../records/order-json.ts';
 import { type ChangePage, type FeedFilter, matches, positionAfter } from '../../store/feed.ts';
 
@@ -21,9 +22,7 @@ const FORMATTED = new WeakMap<ChangePage, Promise<EventsFor>>();
 
 /** Returns the events of a page. */
 export function eventsOf(page: ChangePage): Promise<EventsFor> {
-  const known = FORMATTED.get(page) ?? formatted(page);
-  FORMATTED.set(page, known);
-  return known;
+  return kept(FORMATTED, page, formatted);
 }
 
 /**

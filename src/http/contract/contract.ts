@@ -2,7 +2,6 @@ import { load } from 'js-yaml';
 import { type OpenApi, resolved, scopeOf } from '../../../protocol/openapi.ts';
 import { asset } from '../../assets.ts';
 import { SCOPES, type Scope } from '../../domain/api-key.ts';
-import type { HeaderList } from '../error-records.ts';
 import type { Exchange, RouteHandler } from '../request/exchange.ts';
 import type { Router } from '../request/router.ts';
 import { type Accepted, type OperationInput, validated } from './handlers.ts';
@@ -19,14 +18,6 @@ interface ContractOperation extends Accepted {
   readonly method: string;
   /** The scope that an API key needs; undefined in v1, whose handlers name it. */
   readonly scope: Scope | undefined;
-}
-
-/** The handler of an operation. */
-export interface OperationHandler extends RouteHandler {
-  /** The scope that an API key needs, if the contract does not name one. */
-  readonly scope?: Scope;
-  /** Headers of every response, including errors. */
-  readonly headers?: HeaderList;
 }
 
 const LOADED = new Map<Version, Contract>();
@@ -82,11 +73,7 @@ export class Contract {
    * @param handlers by operationId
    * @throws Error if an operation has no handler, or a handler no operation
    */
-  addTo(
-    router: Router,
-    basePath: string,
-    handlers: Readonly<Record<string, OperationHandler>>,
-  ): void {
+  addTo(router: Router, basePath: string, handlers: Readonly<Record<string, RouteHandler>>): void {
     const unknown = Object.keys(handlers).filter((name) => !this.#operations.has(name));
     if (unknown.length > 0) {
       throw new Error(`contract ${this.version} has no operation ${unknown.join(', ')}`);

@@ -70,11 +70,8 @@ function sunsetOf({ petLookup }: Deployment): string {
 
 /** Returns the servers of the contract. Without STAGING_BASE_URL, only this service, described by ENVIRONMENT. */
 function serversOf({ environment, rootUrl, stagingRootUrl }: Deployment, version: Version) {
-  const url = `${rootUrl}/${version}`;
-  if (environment === 'staging' && stagingRootUrl === undefined) {
-    return [{ url, description: 'Staging' }];
-  }
-  const production = { url, description: 'Production' };
-  if (stagingRootUrl === undefined) return [production];
-  return [production, { url: `${stagingRootUrl}/${version}`, description: 'Staging' }];
+  const isStaging = environment === 'staging' && stagingRootUrl === undefined;
+  const own = { url: `${rootUrl}/${version}`, description: isStaging ? 'Staging' : 'Production' };
+  if (stagingRootUrl === undefined) return [own];
+  return [own, { url: `${stagingRootUrl}/${version}`, description: 'Staging' }];
 }

@@ -18,6 +18,23 @@ const MAX_CONCURRENT = 8;
 const compress = promisify(gzip);
 const limit = new ConcurrencyLimit(MAX_CONCURRENT, () => new Error('too many are compressed'));
 
+/** Returns what was made of `source`, or makes it. A failed attempt is dropped, so that the next request retries. */
+export function kept<Source, T>(
+  made: Pick<Map<Source, Promise<T>>, 'get' | 'delete'> & {
+    set(source: Source, making: Promise<T>): unknown;
+  },
+  source: Source,
+  make: (source: Source) => Promise<T>,
+): Promise<T> {
+  let making = made.get(source);
+  if (making === undefined) {
+    making = make(source);
+    made.set(source, making);
+    making.catch(() => made.delete(source));
+  }
+  return making;
+}
+
 /** Returns whether Accept-Encoding prefers gzip: RFC 9110, section 12.5.3; `x-gzip` is an alias (section 8.4.1.3). */
 export function acceptsGzip(request: IncomingMessage): boolean {
   const coding = new Negotiator(request).encoding(['gzip', 'x-gzip', 'identity']);

@@ -30,8 +30,8 @@ export interface Route {
   readonly template?: string;
 }
 
-/** The part of a route that its operation defines. */
-export type RouteHandler = Pick<Route, 'handle' | 'maxBodyBytes'>;
+/** The part of a route that its operation defines; the scope, if the contract does not name one. */
+export type RouteHandler = Pick<Route, 'handle' | 'maxBodyBytes' | 'scope' | 'headers'>;
 
 /** A matched route and the decoded path parameters. */
 export interface Match {

@@ -5,7 +5,7 @@ import Negotiator from 'negotiator';
 import { NO_BODY } from '../connection/bodies.ts';
 import type { HeaderList } from '../error-records.ts';
 import { matchesEtag } from './conditional.ts';
-import { MIN_COMPRESSED_BYTES } from './content-coding.ts';
+import { kept, MIN_COMPRESSED_BYTES } from './content-coding.ts';
 import type { Exchange } from './exchange.ts';
 import { refuse, sendReply } from './reply.ts';
 import type { Router } from './router.ts';
@@ -55,14 +55,7 @@ export function addFixed(router: Router, file: FixedFile, headers: HeaderList = 
   const made = new Map<Coding, Promise<Variant>>();
   router.addPublic(file.path, async (exchange) => {
     const coding = codingFor(exchange);
-    let making = made.get(coding);
-    if (making === undefined) {
-      making = variantOf(file, coding);
-      made.set(coding, making);
-      // A failure, such as that of a program which cannot be started now, is not kept.
-      making.catch(() => made.delete(coding));
-    }
-    const variant = await making;
+    const variant = await kept(made, coding, () => variantOf(file, coding));
     const isKept = file.digest !== undefined && exchange.parameters.digest === file.digest;
     const caching = [...(isKept ? KEPT : REVALIDATED), 'vary', 'Accept-Encoding'];
     const all = ['etag', variant.etag, ...caching, ...headers];

@@ -1,22 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { Environment } from '../../domain/api-key.ts';
-import { type AllowedTargets, PUBLIC_ONLY } from '../../feed/deliveries/addresses.ts';
-import type { WebhookKeyFile } from '../../feed/deliveries/webhook-key.ts';
+import { PUBLIC_ONLY } from '../../feed/deliveries/addresses.ts';
 import type { Rotation } from '../../store/backups.ts';
 import type { Database } from '../../store/database.ts';
 import { readDatabaseSetting, urlSource } from './database-url.ts';
 import { urlHost } from './parsers.ts';
 import { type Settings, SettingsReader } from './reader.ts';
 import { SETTING_NAMES, SETTINGS, type Setting, type SettingName, type ValueOf } from './table.ts';
-
-/** How webhooks are delivered. */
-export interface WebhookSettings {
-  /** Undefined on PostgreSQL without WEBHOOK_KEY_FILE: there are no webhooks then. */
-  readonly keyFile: WebhookKeyFile | undefined;
-  readonly allowed: AllowedTargets;
-  /** How many an API key may have. */
-  readonly maxOfKey: number;
-}
 
 /**
  * Reads the configuration of the service. Flags override the settings, which override the defaults.
@@ -104,19 +93,11 @@ export function needRestart(running: Config, next: Config): string[] {
   return isSame ? changed : [...changed, 'DATABASE_URL'];
 }
 
-/** The configuration of the commands other than `serve`. */
-export interface DatabaseConfig {
-  readonly database: Database;
-  /** Undefined if not set; the environment recorded in the store applies then. */
-  readonly environment: Environment | undefined;
-  readonly webhooks: WebhookSettings;
-}
-
 /**
- * Reads the configuration of a command other than `serve`.
+ * Reads the configuration of a command other than `serve`. Its environment is undefined if not set; that recorded in the store applies then.
  * @throws ConfigError
  */
-export function readDatabaseConfig(environment: Settings, flags: Settings = {}): DatabaseConfig {
+export function readDatabaseConfig(environment: Settings, flags: Settings = {}) {
   const settings = new SettingsReader(environment, flags);
   const database = readDatabaseSetting(settings);
   const name = settings.read('ENVIRONMENT');
@@ -126,12 +107,13 @@ export function readDatabaseConfig(environment: Settings, flags: Settings = {}):
   return { database: database!, environment: isSet ? name : undefined, webhooks };
 }
 
-/** Without WEBHOOK_KEY_FILE, the key is in a file beside an SQLite database. */
-function readWebhooks(settings: SettingsReader, database: Database | undefined): WebhookSettings {
+/** How webhooks are delivered. Without WEBHOOK_KEY_FILE, the key is in a file beside an SQLite database; on PostgreSQL there are no webhooks then. */
+function readWebhooks(settings: SettingsReader, database: Database | undefined) {
   const given = settings.given('WEBHOOK_KEY_FILE');
   const path = database?.file?.path;
   const own = path === undefined ? undefined : { path: `${path}-webhook-key`, madeFor: path };
   const keyFile = given === undefined ? own : { path: given, madeFor: undefined };
+  /** How many webhooks an API key may have. */
   const maxOfKey = settings.read('WEBHOOKS_PER_KEY') ?? 0;
   return { keyFile, allowed: settings.read('WEBHOOK_ALLOW') ?? PUBLIC_ONLY, maxOfKey };
 }

@@ -14,7 +14,7 @@ test('an interrupted import continues with exactly the rows that were not placed
   const path = join(temporaryFolder(t), 'a.ndjson');
   writeFileSync(path, '{"petId":1}\n{"petId":2}\n{"petId":3}\n');
   const input = await openInput(path, Readable.from([]));
-  t.after(() => input.close());
+  t.after(() => input[Symbol.dispose]());
   const source = { find: async () => [], placedBefore: 2, freeIds: { ...ALL_IDS, highest: 2n } };
   const { count, known, withoutId, lastWithoutId } = await checkOrders(input, source);
   assert.deepEqual([count, known, withoutId, lastWithoutId], [3, 2, 1, 'line 3']);

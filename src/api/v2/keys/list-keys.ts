@@ -1,8 +1,7 @@
 import { toJson } from '../../../../protocol/exact-json.ts';
-import { refuse } from '../../../http/request/reply.ts';
 import { listCursor, parseListCursor } from '../../../records/page-cursors.ts';
 import { jsonReply, operation } from '../../operation.ts';
-import { DEFAULT_LIMIT, NOT_STORED } from '../replies.ts';
+import { afterCursor, DEFAULT_LIMIT, NOT_STORED } from '../replies.ts';
 import { managedKeys } from './managed-key.ts';
 
 /** GET /keys: a page of API keys, the oldest first. */
@@ -11,8 +10,7 @@ export const listKeys = operation(
   async ({ parameters }, { store }) => {
     const { state, limit = DEFAULT_LIMIT, cursor } = parameters;
     const list = `keys ${state ?? ''}`;
-    const after = cursor === undefined ? undefined : parseListCursor(list, cursor);
-    if (cursor !== undefined && after === undefined) return refuse('cursor_invalid');
+    const after = afterCursor(cursor, (text) => parseListCursor(list, text));
     const query = { state, after, limit: Number(limit), now: Date.now() };
     const { keys, hasMore, counts } = await store.keyPage(query);
     const records = await managedKeys(store, keys);

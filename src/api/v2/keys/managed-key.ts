@@ -18,6 +18,7 @@ import type { CommandOf, KeyOutcome } from '../../../store/commands.ts';
 import type { Store } from '../../../store/store.ts';
 import { type Call, jsonReply } from '../../operation.ts';
 import { tagConditions } from '../../preconditions.ts';
+import { secondsUntil } from '../../submit.ts';
 import { NOT_STORED } from '../replies.ts';
 
 /** A request that names a key. */
@@ -51,18 +52,10 @@ export function keyHeaders(key: ApiKey): string[] {
   return [...NOT_STORED, 'etag', `"${keyTag(key)}"`];
 }
 
-/**
- * Returns the key that a request changes, and the tag that it must have; undefined for any.
- * @throws Refused if there is none, or a precondition does not hold
- */
-export async function keyToChange(
-  call: KeyCall,
-  store: Store,
-): Promise<{ readonly key: ApiKey; readonly ifTag: string | undefined }> {
+/** Returns the key that a request changes, with its `tagConditions`. @throws Refused if there is none, or a precondition does not hold */
+export async function keyToChange(call: KeyCall, store: Store) {
   const key = await namedKey(call, store);
-  const { refusal, ifTag } = tagConditions(call.request, keyTag(key), 'key_changed');
-  if (refusal !== undefined) throw new Refused(refuse(refusal));
-  return { key, ifTag };
+  return { key, ...tagConditions(call.request, keyTag(key), 'key_changed') };
 }
 
 /** The outcome of an act that was not refused. */
@@ -103,9 +96,8 @@ function refusalOf(outcome: Exclude<KeyOutcome, KeyActed>): ErrorReply {
   const { refusal } = outcome;
   if (typeof refusal !== 'string') return invalid('exceeds_own_key', refusal.problems);
   if (refusal === 'scope_missing') return refuseScope('keys:manage');
-  if (!('retryAt' in outcome)) return refuse(refusal);
-  const seconds = Math.max(1, Math.ceil((outcome.retryAt - Date.now()) / 1_000));
-  return refuse(refusal, ['retry-after', String(seconds)]);
+  const headers = 'retryAt' in outcome ? ['retry-after', secondsUntil(outcome.retryAt)] : undefined;
+  return refuse(refusal, headers);
 }
 
 /** Parses when a key ends. @returns milliseconds since the epoch @throws Refused if that is not after `now` */

@@ -6,13 +6,12 @@ import { orderEtag } from '../../../records/etags.ts';
 import { eventsCursor, parseEventsCursor } from '../../../records/page-cursors.ts';
 import { type OrderEvent, orderWithHistory } from '../../../store/store.ts';
 import { operation } from '../../operation.ts';
-import { DEFAULT_LIMIT, readReply } from '../replies.ts';
+import { afterCursor, DEFAULT_LIMIT, readReply } from '../replies.ts';
 
 /** GET /store/orders/{orderId}/history: a page of the events of an order, oldest first. Only keys that may read changes get the names of keys. */
 export const getOrderHistory = operation('getOrderHistory', async (call, { store }) => {
   const { orderId, limit = DEFAULT_LIMIT, cursor } = call.parameters;
-  const from = cursor === undefined ? 0 : parseEventsCursor(cursor, orderId);
-  if (from === undefined) return refuse('cursor_invalid');
+  const from = afterCursor(cursor, (text) => parseEventsCursor(text, orderId)) ?? 0;
   const found = await orderWithHistory(store, orderId);
   if (found === undefined) return refuse('order_not_found');
   const { order, events: all } = found;

@@ -2,13 +2,13 @@ import type { Json } from '../../../../protocol/exact-json.ts';
 import type { Operations } from '../../../../protocol/generated/operations.ts';
 import type { OrderPage as PageRecord } from '../../../../protocol/generated/records.ts';
 import { positionText } from '../../../../protocol/history.ts';
-import { invalid, refuse } from '../../../http/request/reply.ts';
+import { invalid } from '../../../http/request/reply.ts';
 import { storeEtags } from '../../../records/etags.ts';
 import { formatInTurns, orderRecordJson } from '../../../records/order-json.ts';
 import { pageCursor, parsePageCursor } from '../../../records/page-cursors.ts';
-import type { OrderPage, PagePlace, PageQuery } from '../../../store/pages.ts';
+import type { OrderPage } from '../../../store/pages.ts';
 import { operation } from '../../operation.ts';
-import { DEFAULT_LIMIT, pageReply } from '../replies.ts';
+import { afterCursor, DEFAULT_LIMIT, pageReply } from '../replies.ts';
 import { filterOf } from './filters.ts';
 
 type Parameters = Operations['listOrders']['parameters'];
@@ -20,7 +20,6 @@ export const listOrders = operation(
     const detail = problemOfSort(call.parameters);
     if (detail !== undefined) return invalid('parameter_invalid', [{ parameter: 'sort', detail }]);
     const query = queryOf(call.parameters);
-    if (query === undefined) return refuse('cursor_invalid');
     const page = await store.page(query);
     const next = page.next === undefined ? undefined : pageCursor(query, page.next);
     const link = next === undefined ? [] : ['link', linkTo(next, call.parameters)];
@@ -39,24 +38,14 @@ function problemOfSort({ sort = 'id', referencePrefix, referenceContains }: Para
   return undefined;
 }
 
-/** Returns undefined if the cursor belongs to other filters. */
-function queryOf({
-  sort,
-  direction,
-  limit = DEFAULT_LIMIT,
-  cursor,
-  ...filters
-}: Parameters): PageQuery | undefined {
+/** @throws Refused if the cursor belongs to other filters */
+function queryOf({ sort, direction, limit = DEFAULT_LIMIT, cursor, ...filters }: Parameters) {
   const filter = filterOf(filters);
   const isPart = filter.referenceContains !== undefined;
   const byDefault = filter.referencePrefix === undefined || isPart ? 'id' : 'reference';
   const isDescending = (direction ?? (isPart ? 'desc' : 'asc')) === 'desc';
   const walk = { filter, sort: sort ?? byDefault, isDescending };
-  let after: PagePlace | undefined;
-  if (cursor !== undefined) {
-    after = parsePageCursor(cursor, walk);
-    if (after === undefined) return undefined;
-  }
+  const after = afterCursor(cursor, (text) => parsePageCursor(text, walk));
   return { ...walk, after, limit: Number(limit) };
 }
 

@@ -1,10 +1,9 @@
 import { toJson } from '../../../../protocol/exact-json.ts';
-import { refuse } from '../../../http/request/reply.ts';
 import { type ListPlace, listCursor, parseListCursor } from '../../../records/page-cursors.ts';
 import { webhookRecord } from '../../../records/webhook-json.ts';
 import { lagsOf } from '../../../store/store.ts';
 import { jsonReply, operation } from '../../operation.ts';
-import { DEFAULT_LIMIT, NOT_STORED } from '../replies.ts';
+import { afterCursor, DEFAULT_LIMIT, NOT_STORED } from '../replies.ts';
 import { sightOf } from './permitted-webhook.ts';
 
 /** GET /webhooks: a page of webhooks, the oldest first. */
@@ -12,8 +11,7 @@ export const listWebhooks = operation(
   'listWebhooks',
   async ({ key, parameters }, { store }) => {
     const { limit = DEFAULT_LIMIT, cursor } = parameters;
-    const after = cursor === undefined ? undefined : parseListCursor('webhooks', cursor);
-    if (cursor !== undefined && after === undefined) return refuse('cursor_invalid');
+    const after = afterCursor(cursor, (text) => parseListCursor('webhooks', text));
     const all = await store.webhooks();
     const from = after === undefined ? 0 : all.findIndex((each) => isAfter(each, after));
     const rest = from === -1 ? [] : all.slice(from);

@@ -30,25 +30,15 @@ export async function findWebhook({ parameters }: WebhookCall, store: Store): Pr
   return found;
 }
 
-/** Returns the webhook that a request changes. @throws Refused if there is none, or it belongs to another API key */
-export async function permittedWebhook(call: WebhookCall, store: Store): Promise<Webhook> {
-  const webhook = await findWebhook(call, store);
-  if (sightOf(call.key, webhook) !== 'host') return webhook;
-  throw new Refused(refuseScope(OTHERS));
-}
-
 /**
- * Returns the webhook that a request changes, and the tag that it must have; undefined for any.
+ * Returns the webhook that a request changes, with its `tagConditions`.
  * @throws Refused if there is none, if it belongs to another API key, or if a precondition does not hold
  */
-export async function webhookToChange(
-  call: WebhookCall,
-  store: Store,
-): Promise<{ readonly webhook: Webhook; readonly ifTag: string | undefined }> {
-  const webhook = await permittedWebhook(call, store);
-  const { refusal, ifTag } = tagConditions(call.request, webhookTag(webhook), 'webhook_changed');
-  if (refusal !== undefined) throw new Refused(refuse(refusal));
-  return { webhook, ifTag };
+export async function webhookToChange(call: WebhookCall, store: Store, isRepeatable = false) {
+  const webhook = await findWebhook(call, store);
+  if (sightOf(call.key, webhook) === 'host') throw new Refused(refuseScope(OTHERS));
+  const tag = webhookTag(webhook);
+  return { webhook, ...tagConditions(call.request, tag, 'webhook_changed', isRepeatable) };
 }
 
 /** Returns the record of a webhook, for the client with this key. */

@@ -1,15 +1,10 @@
 import { toJson } from '../../../../protocol/exact-json.ts';
-import { webhookTag } from '../../../domain/webhook.ts';
 import { secretOf } from '../../../feed/deliveries/webhook-key.ts';
 import { expectTime } from '../../../http/request/exchange.ts';
 import { refuse } from '../../../http/request/reply.ts';
 import { jsonReply, operation } from '../../operation.ts';
-import { tagConditions } from '../../preconditions.ts';
 import { optionalIdempotencyKeyOf } from '../orders/idempotency-key.ts';
-import { permittedWebhook, recordOf, webhookHeaders } from './permitted-webhook.ts';
-
-/** A tag that no webhook has. */
-const NO_TAG = '';
+import { recordOf, webhookHeaders, webhookToChange } from './permitted-webhook.ts';
 
 /**
  * POST /webhooks/{webhookId}/rotate-secret: the response has the new secret. A repetition with the same Idempotency-Key returns it again,
@@ -18,14 +13,8 @@ const NO_TAG = '';
 export const rotateWebhookSecret = operation('rotateWebhookSecret', async (call, services) => {
   const { store, webhooks } = services;
   const idempotencyKey = optionalIdempotencyKeyOf(call.request);
-  const webhook = await permittedWebhook(call, store);
-  // The first request has changed the webhook. So the store recognizes a repetition before it evaluates preconditions.
-  const { refusal, ifTag = refusal && NO_TAG } = tagConditions(
-    call.request,
-    webhookTag(webhook),
-    'webhook_changed',
-  );
-  if (refusal !== undefined && idempotencyKey === undefined) return refuse(refusal);
+  const isRepeatable = idempotencyKey !== undefined;
+  const { webhook, refusal, ifTag } = await webhookToChange(call, store, isRepeatable);
   const key = webhooks.keyOf(webhook);
   if (key === undefined) return refuse('webhooks_unavailable');
   const command = {

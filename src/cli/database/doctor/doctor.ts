@@ -23,7 +23,7 @@ import {
   writeOut,
 } from '../../terminal/terminal.ts';
 import { portsOf } from './ports.ts';
-import { storeOf } from './store.ts';
+import { rightsOf, storeOf } from './store.ts';
 
 export function doctorCommand(): Command {
   return databaseCommand(
@@ -71,7 +71,10 @@ async function findingsOf(flags: DatabaseFlags): Promise<Finding[]> {
   }
   return [
     ...[programOf(), ...userOf(), ...configurationOf(config)],
-    ...misspeltOf(environment),
+    ...misspelt(environment).map(([name, meant]) => {
+      const found = `${name} is not a known setting`;
+      return warning('configuration', found, `if ${meant} is meant, rename it`);
+    }),
     ...(await portsOf(config)),
     ...(await config.database.diagnose()),
     ...(await backupsOf(config)),
@@ -109,16 +112,9 @@ function configurationOf(config: Config): Finding[] {
   return [
     ok('configuration', `${environment}, ${database.label}`),
     ...exposureOf(config),
-    ...rightsOf(config.databaseUrlFile),
+    ...rightsOf('files', config.databaseUrlFile, 'which can hold a password'),
     stopOf((drainMs + stopLimitMs) / 1_000),
   ];
-}
-
-/** Finds variables that are probably misspelt. */
-function misspeltOf(environment: Settings): Finding[] {
-  return misspelt(environment).map(([name, meant]) =>
-    warning('configuration', `${name} is not a known setting`, `if ${meant} is meant, rename it`),
-  );
 }
 
 function stopOf(seconds: number): Finding {
@@ -143,12 +139,6 @@ function exposureOf({ host, admin, rootUrl, corsOrigins }: Config): Finding[] {
     findings.push(warning('exposure', found, 'name the origins'));
   }
   return findings;
-}
-
-function rightsOf(path: string | undefined): Finding[] {
-  if (path === undefined || (statSync(path).mode & 0o077) === 0) return [];
-  const found = `other users may read ${path}, which can hold a password`;
-  return [warning('files', found, `chmod 600 ${path}`)];
 }
 
 /** A disk that fails takes its backups with it. */

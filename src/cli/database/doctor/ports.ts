@@ -92,12 +92,11 @@ async function answerOf(url: string): Promise<string | undefined> {
   }
 }
 
-async function listenerOf(listener: {
-  readonly name: string;
-  readonly host: string;
-  readonly port: number;
-}): Promise<Finding> {
-  const { name, host, port } = listener;
+async function listenerOf({
+  name,
+  host,
+  port,
+}: Pick<Config, 'host' | 'port'> & { readonly name: string }): Promise<Finding> {
   const server = createServer((socket) => socket.destroy());
   try {
     server.listen({ host, port });

@@ -11,7 +11,7 @@ import {
   type WebhookKey,
   WebhookKeyUnusable,
 } from '../../../feed/deliveries/webhook-key.ts';
-import type { Config, WebhookSettings } from '../../../service/settings/config.ts';
+import type { Config } from '../../../service/settings/config.ts';
 import type { AuditRecord } from '../../../store/audit.ts';
 import { type Finding, ok, problem, warning } from '../../../store/diagnosis.ts';
 import type { ImportRecord } from '../../../store/history.ts';
@@ -189,12 +189,14 @@ function clockOf(latestAt: number | undefined): Finding[] {
 }
 
 /** Checks whether the webhooks of a store can be delivered with these settings. */
-function webhooksOf(webhooks: readonly Webhook[], settings: WebhookSettings): Finding[] {
+function webhooksOf(webhooks: readonly Webhook[], settings: Config['webhooks']): Finding[] {
   if (webhooks.length === 0) return [];
-  return [keyOf(webhooks, settings), ...rightsOf(settings), ...endpointsOf(webhooks, settings)];
+  const why = 'from which the secrets of webhooks are derived';
+  const rights = rightsOf('webhooks', settings.keyFile?.path, why);
+  return [keyOf(webhooks, settings), ...rights, ...endpointsOf(webhooks, settings)];
 }
 
-function keyOf(webhooks: readonly Webhook[], { keyFile }: WebhookSettings): Finding {
+function keyOf(webhooks: readonly Webhook[], { keyFile }: Config['webhooks']): Finding {
   const advice = 'restore the file, or rotate the secrets ("store-orders webhooks rotate")';
   let key: WebhookKey | undefined;
   try {
@@ -215,15 +217,14 @@ function keyOf(webhooks: readonly Webhook[], { keyFile }: WebhookSettings): Find
   return problem('webhooks', found, advice);
 }
 
-/** Checks that only the owner can read the key's file: all secrets derive from it. */
-function rightsOf({ keyFile }: WebhookSettings): Finding[] {
-  const stat = keyFile && statSync(keyFile.path, { throwIfNoEntry: false });
+/** Checks that only the owner can read a file. @param why it is secret, after its name */
+export function rightsOf(subject: string, path: string | undefined, why: string): Finding[] {
+  const stat = path === undefined ? undefined : statSync(path, { throwIfNoEntry: false });
   if (stat === undefined || (stat.mode & 0o077) === 0) return [];
-  const found = `other users may read ${keyFile!.path}, from which the secrets of webhooks are derived`;
-  return [warning('webhooks', found, `chmod 600 ${keyFile!.path}`)];
+  return [warning(subject, `other users may read ${path}, ${why}`, `chmod 600 ${path}`)];
 }
 
-function endpointsOf(webhooks: readonly Webhook[], { allowed }: WebhookSettings): Finding[] {
+function endpointsOf(webhooks: readonly Webhook[], { allowed }: Config['webhooks']): Finding[] {
   const find = (isWrong: (webhook: Webhook) => boolean) => webhooks.filter(isWrong);
   const advice = '"store-orders webhooks show ID" has the last failure';
   const groups = [

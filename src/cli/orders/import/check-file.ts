@@ -12,13 +12,21 @@ import type { Input } from '../../files/input.ts';
 import { type Located, Problems, readValues } from '../../files/rows.ts';
 import { showProgress } from '../../terminal/progress.ts';
 import { CommandFailed, counted, grouped } from '../../terminal/terminal.ts';
-import type { Checked } from './placer.ts';
 
 /** Result of the first pass over a file. */
-export interface Check extends Checked {
+export interface Check {
   readonly problems: Problems;
+  /** Digest of the content. */
+  readonly source: string;
+  /** Name of the file. */
+  readonly name: string;
+  /** Whether the same content may have been imported before. */
+  readonly isAgain: boolean;
+  /** Number of rows placed by an earlier, interrupted run. */
+  readonly placedBefore: number;
+  /** Total number of rows. */
   count: number;
-  highestId: bigint;
+  highestId: OrderId;
   /** Number of orders without an id still to be placed, and the position of the last one. */
   withoutId: number;
   lastWithoutId: string;
@@ -71,7 +79,7 @@ export function refuseProblems(input: Input, problems: Problems, count: number):
   throw new BadRows(reason, problems, lines);
 }
 
-/** Checks the whole file without writing to the store. */
+/** Checks the whole file without writing to the store. @throws BadRows */
 export async function checkOrders(input: Input, source: CheckSource): Promise<Check> {
   const { find, placedBefore } = source;
   const problems = new Problems();
@@ -87,26 +95,22 @@ export async function checkOrders(input: Input, source: CheckSource): Promise<Ch
     withoutId: 0,
     lastWithoutId: '',
   };
-  const seen = new SeenIds();
-  const progress = showProgress('Checking ');
+  using seen = new SeenIds();
+  using progress = showProgress('Checking ');
   const onBytes = (bytes: number) => progress.update(bytes / input.size, check.count);
-  try {
-    for await (const rows of readValues(input, ORDER_FIELDS, orderOf, onBytes)) {
-      const existing = await ordersById(rows, find);
-      for (const row of rows) {
-        check.count += 1;
-        const problem =
-          row.problem ??
-          checkOrder(row.at, row.value, { existing, seen, check, last: source.freeIds.last }) ??
-          lastIdProblem(row.value, source);
-        if (problem !== undefined) problems.add(row.at, problem);
-      }
+  for await (const rows of readValues(input, ORDER_FIELDS, orderOf, onBytes)) {
+    const existing = await ordersById(rows, find);
+    for (const row of rows) {
+      check.count += 1;
+      const problem =
+        row.problem ??
+        checkOrder(row.at, row.value, { existing, seen, check, last: source.freeIds.last }) ??
+        lastIdProblem(row.value, source);
+      if (problem !== undefined) problems.add(row.at, problem);
     }
-  } finally {
-    progress.end();
-    seen.close();
   }
   checkIdsLeft(check, source.freeIds);
+  refuseProblems(input, problems, check.count);
   return check;
 }
 
@@ -180,7 +184,7 @@ function checkOrder(
 }
 
 /** Records ids and their positions, in a temporary SQLite database that spills to disk as it grows: a file can have any number of rows. */
-export class SeenIds {
+export class SeenIds implements Disposable {
   readonly #db: DatabaseSync;
   readonly #insert: StatementSync;
   readonly #find: StatementSync;
@@ -199,7 +203,7 @@ export class SeenIds {
     return `repeats the id ${id} of ${this.#find.get(id)?.at}`;
   }
 
-  close(): void {
+  [Symbol.dispose](): void {
     this.#db.close();
   }
 }

@@ -7,7 +7,7 @@ import type { Store } from '../../../store/store.ts';
 import {
   type DatabaseFlags,
   databaseCommand,
-  databaseExists,
+  databaseConfig,
   withStore,
 } from '../../command-database.ts';
 import { ORDER_FIELDS, orderOf } from '../../files/fields.ts';
@@ -15,13 +15,7 @@ import { type Input, openInput } from '../../files/input.ts';
 import { readValues } from '../../files/rows.ts';
 import { showProgress } from '../../terminal/progress.ts';
 import { CommandFailed, counted, terminal, writeErr, writeJson } from '../../terminal/terminal.ts';
-import {
-  BadRows,
-  type Check,
-  type CheckSource,
-  checkOrders,
-  refuseProblems,
-} from './check-file.ts';
+import { BadRows, type Check, type CheckSource, checkOrders } from './check-file.ts';
 import { describeImport } from './imports.ts';
 import { Placer } from './placer.ts';
 
@@ -65,7 +59,7 @@ curl -s -H "Authorization: Bearer $KEY" https://old.example/v1/store/orders | np
 }
 
 async function importOrders(file: string, flags: ImportFlags): Promise<void> {
-  const input = await openInput(file, terminal().stdin);
+  using input = await openInput(file, terminal().stdin);
   const dryRun = flags.dryRun === true;
   try {
     const { imported, skipped } = flags.dryRun
@@ -85,14 +79,12 @@ async function importOrders(file: string, flags: ImportFlags): Promise<void> {
       await writeJson({ imported: 0, skipped: 0, dryRun, error: reason, badRows, problems });
     }
     throw error;
-  } finally {
-    input.close();
   }
 }
 
 /** Runs only the check. A dry run does not create a database: without one, the file is checked against an empty store. */
 async function tryImport(input: Input, flags: ImportFlags) {
-  const check = (await databaseExists(flags))
+  const check = (await databaseConfig(flags).database.exists())
     ? await withStore(flags, 'write', async (store) =>
         checkOrders(input, await sourceOf(store, input, flags)),
       )
@@ -102,13 +94,11 @@ async function tryImport(input: Input, flags: ImportFlags) {
         freeIds: ALL_IDS,
         mayTakeLastIds: flags.allowLastIds,
       });
-  refuseProblems(input, check.problems, check.count);
   return { imported: check.count - check.known, skipped: check.known };
 }
 
 async function importInto(store: Store, input: Input, flags: ImportFlags) {
   const check = await checkOrders(input, await sourceOf(store, input, flags));
-  refuseProblems(input, check.problems, check.count);
   const imported = await placeOrders(input, store, check);
   return { imported, skipped: check.count - imported };
 }
@@ -145,30 +135,26 @@ async function sayUnfinished(store: Store, digest: string): Promise<void> {
 /** Reads the file again and places its orders. @returns the number of new orders */
 async function placeOrders(input: Input, store: Store, check: Check): Promise<number> {
   const placer = await Placer.begin(store, check);
-  const progress = showProgress('Importing');
+  using progress = showProgress('Importing');
   const onBytes = (bytes: number) => progress.update(bytes / input.size, placer.placed);
   // Write one batch while reading the next.
   let writing = Promise.resolve();
-  try {
-    for await (const rows of readValues(input, ORDER_FIELDS, orderOf, onBytes)) {
-      for (const { at, value } of rows.filter((row) => row.problem === undefined)) {
-        placer.add(at, value);
-        if (placer.gathered < MAX_BATCH) continue;
-        await writing;
-        writing = placer.write();
-        // Awaited above or below; prevents an unhandled rejection until then.
-        writing.catch(() => {});
-      }
+  for await (const rows of readValues(input, ORDER_FIELDS, orderOf, onBytes)) {
+    for (const { at, value } of rows.filter((row) => row.problem === undefined)) {
+      placer.add(at, value);
+      if (placer.gathered < MAX_BATCH) continue;
+      await writing;
+      writing = placer.write();
+      // Awaited above or below; prevents an unhandled rejection until then.
+      writing.catch(() => {});
     }
-    await writing;
-    await placer.write();
-    if (!(await placer.end())) {
-      writeErr(
-        'All orders were placed, but the store did not confirm the end of the import. If you import the file again, the orders may be skipped.',
-      );
-    }
-  } finally {
-    progress.end();
+  }
+  await writing;
+  await placer.write();
+  if (!(await placer.end())) {
+    writeErr(
+      'All orders were placed, but the store did not confirm the end of the import. If you import the file again, the orders may be skipped.',
+    );
   }
   return placer.imported;
 }

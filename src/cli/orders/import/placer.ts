@@ -1,29 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { OrderDraft, OrderId } from '../../../domain/order.ts';
+import type { OrderDraft } from '../../../domain/order.ts';
 import { actionOf } from '../../../store/audit.ts';
 import { SHOWN_DIGITS } from '../../../store/history.ts';
 import { type Store, StoreUnavailable } from '../../../store/store.ts';
 import { CommandFailed, counted } from '../../terminal/terminal.ts';
+import type { Check } from './check-file.ts';
 
 /** Pause between two transactions, for other writers. */
 export const PAUSE_MS = 4;
 
-/** A checked import. */
-export interface Checked {
-  /** Digest of the content. */
-  readonly source: string;
-  /** Total number of rows. */
-  readonly count: number;
-  /** Highest id in the file. */
-  readonly highestId: OrderId;
-  /** Number of rows placed by an earlier, interrupted run. */
-  readonly placedBefore: number;
-  /** Name of the file. */
-  readonly name: string;
-  /** Whether the same content may have been imported before. */
-  readonly isAgain: boolean;
-}
+type Checked = Pick<Check, 'source' | 'count' | 'highestId' | 'placedBefore' | 'name' | 'isAgain'>;
 
 /** Writes the orders of an import, batch by batch. */
 export class Placer {
