@@ -164,15 +164,8 @@ const CODES: Readonly<Record<string, string>> = {
 export const codeInWords = (code: string): string => CODES[code] ?? code;
 
 /** Describes a refusal; one that a later release has added has a message of its own. */
-export function refusalInWords({
-  code,
-  message,
-}: {
-  readonly code: string;
-  readonly message: string;
-}): string {
-  return code in CODES ? sentence(codeInWords(code)) : message;
-}
+export const refusalInWords = ({ code, message }: Readonly<Record<'code' | 'message', string>>) =>
+  code in CODES ? sentence(codeInWords(code)) : message;
 
 /** What limits count. */
 const LIMITS: Readonly<Record<string, string>> = {
