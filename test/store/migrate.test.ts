@@ -75,6 +75,18 @@ test('PostgreSQL: indexes are built while changes are made, and an interrupted o
   assert.deepEqual([differences, problems], [[], []]);
 });
 
+test('PostgreSQL: a migration that a view prevents names it, and runs once that is dropped', async (t) => {
+  const url = await olderPostgresStore(t, 23);
+  await query(url, 'CREATE VIEW bi AS SELECT id FROM store');
+  const migrated = () => databaseAt(url).open({ create: false, purpose: 'migration' });
+  await assert.rejects(
+    migrated(),
+    /the migration 024-\S+ cannot run: view bi depends on column id of table store; drop/,
+  );
+  await query(url, 'DROP VIEW bi');
+  await (await migrated()).close();
+});
+
 test('PostgreSQL: of two processes that migrate at the same time, one reports the migrations', async (t) => {
   const url = await olderPostgresStore(t, 25);
   const holder = new Client({ connectionString: url });

@@ -196,19 +196,18 @@ async function inOneTransaction(
   }
 }
 
-/** Returns the error of a migration, with advice if the role lacks a right, or rows are there twice. */
+/** What a migration drops has a view, or another object that PostgreSQL does not drop with it. */
+const DEPENDENT_OBJECTS = '2BP01';
+
+/** Returns the error of a migration, with advice if the role lacks a right, rows are there twice, or a view depends on what it drops. */
 function withAdvice(error: unknown, name: string): unknown {
-  if (sqlState(error) === UNIQUE_VIOLATION) {
-    const { detail } = (error as StoreUnavailable).cause as { detail?: string };
-    return new StoreNotUsable(
-      `the migration ${name} has found rows that should be there once: ${detail}; see "Collations" in docs/postgresql.md`,
-    );
-  }
-  if (sqlState(error) !== INSUFFICIENT_PRIVILEGE) return error;
-  return new StoreNotUsable(
-    `it needs the migration ${name}, for which this role lacks permission (${(error as Error).message}); ` +
-      'run "store-orders migrate" with a role that has it',
-  );
+  const { detail } = ((error as Error).cause ?? {}) as { detail?: string };
+  const advice = {
+    [UNIQUE_VIOLATION]: `the migration ${name} has found rows that should be there once: ${detail}; see "Collations" in docs/postgresql.md`,
+    [DEPENDENT_OBJECTS]: `the migration ${name} cannot run: ${detail}; drop what depends on the tables of the store, and create it again afterwards`,
+    [INSUFFICIENT_PRIVILEGE]: `it needs the migration ${name}, for which this role lacks permission (${(error as Error).message}); run "store-orders migrate" with a role that has it`,
+  }[sqlState(error) ?? ''];
+  return advice === undefined ? error : new StoreNotUsable(advice);
 }
 
 /** Reads what a migration that has not run would do. */

@@ -141,13 +141,10 @@ async function commitCost(session: Session): Promise<Finding> {
 /** How long a change of a working store holds its locks, at most. */
 const HELD_MS = 3_000;
 
-/** How long what holds them is looked up. */
-const NAMING_MS = 1_000;
-
 /** Takes the locks of a change, in a transaction that is rolled back: while another transaction has them, every change fails. */
 async function locksOf(session: Session, url: string): Promise<Finding[]> {
   if (!(await hasSchema(session))) return [];
-  const failure = await failureOfLocks(session, HELD_MS);
+  const failure = await failureOfLocks(session);
   if (failure === undefined) return [ok('locks', 'no transaction is in the way of changes')];
   if (failure.fault !== 'locked') return [ok('locks', `they were not tried: ${failure.message}`)];
   const [[pid] = []] = await session.query('SELECT pg_backend_pid()');
@@ -155,18 +152,18 @@ async function locksOf(session: Session, url: string): Promise<Finding[]> {
   using _watching = watchBlockers(await newSession(url, COMMAND), pid as bigint, (found) => {
     holders = found;
   });
-  await failureOfLocks(session, NAMING_MS);
+  await failureOfLocks(session);
   const found = `every change fails: its locks are held by ${holders.join('; ') || 'another transaction'}`;
   const advice =
     'end the session (pg_terminate_backend), or the prepared transaction (ROLLBACK PREPARED)';
   return [problem('locks', found, advice)];
 }
 
-/** Returns why a change cannot have its locks within a time; undefined if it can. */
-async function failureOfLocks(session: Session, ms: number): Promise<StoreUnavailable | undefined> {
+/** Returns why a change cannot have its locks; undefined if it can. */
+async function failureOfLocks(session: Session): Promise<StoreUnavailable | undefined> {
   try {
     await session.run(
-      `BEGIN; SET LOCAL lock_timeout = ${ms}; SELECT FROM store FOR UPDATE; LOCK TABLE orders IN ROW EXCLUSIVE MODE; ROLLBACK`,
+      `BEGIN; SET LOCAL lock_timeout = ${HELD_MS}; SELECT FROM store FOR UPDATE; LOCK TABLE orders IN ROW EXCLUSIVE MODE; ROLLBACK`,
     );
     return undefined;
   } catch (error) {
