@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
-/** Tests that are left out of the default run, in the order in which they are run: each would delay the others. */
+/** Folders that are left out of the default run. Those of the browser are run by themselves, since each starts one. */
 const OTHERS = [
   'store',
   'feed',
@@ -36,6 +36,7 @@ const LIMIT_MS = 300_000;
 const tests = globSync('test/**/*.test.ts', { cwd: ROOT }).sort();
 const slow = globSync('test/slow/*.ts', { cwd: ROOT }).sort();
 const isIn = (folder: string) => (path: string) => path.startsWith(`test/${folder}/`);
+const isOther = (path: string) => OTHERS.some((folder) => isIn(folder)(path));
 
 const args = process.argv.slice(2);
 const flags = args.filter((arg) => arg.startsWith('--'));
@@ -43,14 +44,11 @@ const words = args.filter((arg) => !arg.startsWith('--'));
 const isChosen = (path: string) => words.some((word) => path.includes(word));
 
 if (words.length > 0) run([...tests, ...slow, ...ON_DEMAND].filter(isChosen));
-else if (flags.includes('--others')) for (const folder of OTHERS) runFolder(folder);
-else if (flags.includes('--slow')) run(slow, SLOW_FILES_AT_ONCE);
-else run(tests.filter((path) => !OTHERS.some((folder) => isIn(folder)(path))));
-
-function runFolder(folder: string): void {
-  const atOnce = folder === 'browser' ? SLOW_FILES_AT_ONCE : FILES_AT_ONCE;
-  run(tests.filter(isIn(folder)), atOnce);
-}
+else if (flags.includes('--others')) {
+  run(tests.filter((path) => !isIn('browser')(path) && isOther(path)));
+  run(tests.filter(isIn('browser')), SLOW_FILES_AT_ONCE);
+} else if (flags.includes('--slow')) run(slow, SLOW_FILES_AT_ONCE);
+else run(tests.filter((path) => !isOther(path)));
 
 /** Runs test files; ends the process if one fails. */
 function run(files: readonly string[], atOnce = FILES_AT_ONCE): void {
