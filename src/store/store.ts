@@ -266,16 +266,10 @@ export async function orderWithHistory(
 }
 
 /** A webhook with its lag. */
-export interface LaggingWebhook {
-  readonly webhook: Webhook;
-  readonly lag: WebhookLag;
-}
+export type LaggingWebhook = Awaited<ReturnType<typeof lagsOf>>[number];
 
 /** Reads the lags of webhooks, a few at a time, so that other reads need not wait. */
-export async function lagsOf(
-  store: Pick<Store, 'webhookLags'>,
-  webhooks: readonly Webhook[],
-): Promise<LaggingWebhook[]> {
+export async function lagsOf(store: Pick<Store, 'webhookLags'>, webhooks: readonly Webhook[]) {
   const revisions = webhooks.map(({ position, examined }) => (examined ?? position).revision);
   const different = [...new Set(revisions)];
   const lags: WebhookLag[] = [];

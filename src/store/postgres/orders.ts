@@ -99,11 +99,11 @@ export const importOrders: Commands<Session>['importOrders'] = async (session, c
     const batch = new Batch({ orders: known.orders, freeIds });
     const placed = batch.insertAll(orders);
     if (placed.refusal !== undefined) return placed;
-    const claim = [source, run, freeIds.highest, orders.length];
-    if (batch.changed.size === 0) await session.write(SQL.claim, claim);
+    const claim = { source, run, highestId: freeIds.highest, count: orders.length };
+    if (batch.changed.size === 0) await session.write(SQL.claim, Object.values(claim));
     else {
-      const values = [...changeValues(batch), ...claim, auditId];
-      const [row] = await session.writeReturning(SQL.claimAndWrite, values);
+      const values = { ...changeValues(batch), ...claim, auditId };
+      const [row] = await SQL.claimAndWrite(session, values);
       if (row !== undefined) session.written = acknowledgementFrom(row);
     }
     return placed;
@@ -131,8 +131,8 @@ const SQL = {
       (SELECT ${ORDER_COLUMNS}, revision FROM orders WHERE id = ANY ($1::bigint[])) AS known ON true`,
   claim: 'SELECT store_orders_claim_import($1, $2, $3, $4)',
   claimAndWrite: writeStatement({
-    claim: 'store_orders_claim_import($22, $23, $24, $25)',
+    claim: 'store_orders_claim_import(:source, :run, :highestId, :count)',
     parts: `,
-      recorded AS (INSERT INTO operator_revisions SELECT turn.revision, $26 FROM turn)`,
+      recorded AS (INSERT INTO operator_revisions SELECT turn.revision, :auditId FROM turn)`,
   }),
 } as const;

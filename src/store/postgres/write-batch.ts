@@ -19,13 +19,9 @@ import type { Session } from './database/session.ts';
 export async function writeBatch(session: Session, batch: Batch): Promise<bigint> {
   await recordPlacements(session, batch.found, batch.now);
   if (batch.changed.size === 0) return 0n;
-  const [row] =
-    batch.placements.length === 0
-      ? await session.writeReturning(SQL.write, changeValues(batch))
-      : await session.writeReturning(SQL.writePlacements, [
-          ...changeValues(batch),
-          ...placementValues(batch),
-        ]);
+  const [row] = await (batch.placements.length === 0
+    ? SQL.write(session, changeValues(batch))
+    : SQL.writePlacements(session, { ...changeValues(batch), ...placementValues(batch) }));
   if (row === undefined) throw storeNotHere();
   session.written = acknowledgementFrom(row);
   await recordUses(session, batch);
@@ -33,34 +29,32 @@ export async function writeBatch(session: Session, batch: Batch): Promise<bigint
   return session.written.position.revision;
 }
 
-/** Returns the first parameters of `writeStatement`. */
-export function changeValues(batch: Batch): Value[] {
+/** Returns the parameters of every `writeStatement`. */
+export function changeValues(batch: Batch) {
   const { known, changed, statusDeltas, now } = batch;
   const orders = [...changed.values()];
   const events = batch.eventsInOrder();
-  return [
-    statusDeltas.pending,
-    statusDeltas.shipped,
-    statusDeltas.cancelled,
-    arrayOf(orders.map(({ id }) => id)),
-    arrayOf(orders.map(({ id }) => known.get(id)?.revision)),
-    arrayOf(orders.map(({ status }) => status)),
-    arrayOf(orders.map(({ petId }) => petId)),
-    arrayOf(orders.map(({ quantity }) => quantity)),
-    arrayOf(orders.map(({ shipDate }) => shipDate)),
-    arrayOf(orders.map(({ complete }) => complete)),
-    textsUnlessAbsent(orders.map(({ reference }) => reference)),
-    textsUnlessAbsent(orders.map(({ id }) => batch.referenceKeys.get(id))),
-    arrayOf(events.map(({ id }) => id)),
-    arrayOf(events.map(({ type }) => type)),
-    textArray(events.map(({ by }) => by)),
+  return {
+    ...statusDeltas,
+    ids: arrayOf(orders.map(({ id }) => id)),
+    knownRevisions: arrayOf(orders.map(({ id }) => known.get(id)?.revision)),
+    statuses: arrayOf(orders.map(({ status }) => status)),
+    petIds: arrayOf(orders.map(({ petId }) => petId)),
+    quantities: arrayOf(orders.map(({ quantity }) => quantity)),
+    shipDates: arrayOf(orders.map(({ shipDate }) => shipDate)),
+    completes: arrayOf(orders.map(({ complete }) => complete)),
+    references: textsUnlessAbsent(orders.map(({ reference }) => reference)),
+    referenceKeys: textsUnlessAbsent(orders.map(({ id }) => batch.referenceKeys.get(id))),
+    reasons: textsUnlessAbsent(orders.map(({ reason }) => reason)),
+    trackingNumbers: textsUnlessAbsent(orders.map(({ trackingNumber }) => trackingNumber)),
+    eventIds: arrayOf(events.map(({ id }) => id)),
+    eventTypes: arrayOf(events.map(({ type }) => type)),
+    eventKeys: textArray(events.map(({ by }) => by)),
+    shipDatesBefore: arrayOf(events.map(({ before }) => before?.shipDate)),
+    completesBefore: arrayOf(events.map(({ before }) => before?.complete)),
+    digest: eventsDigest(events),
     now,
-    eventsDigest(events),
-    arrayOf(events.map(({ before }) => before?.shipDate)),
-    arrayOf(events.map(({ before }) => before?.complete)),
-    textsUnlessAbsent(orders.map(({ reason }) => reason)),
-    textsUnlessAbsent(orders.map(({ trackingNumber }) => trackingNumber)),
-  ];
+  };
 }
 
 /** Fields that most batches do not have: unnest adds NULLs. */
@@ -69,19 +63,19 @@ function textsUnlessAbsent(texts: readonly (string | undefined)[]): Value {
 }
 
 /** Returns the parameters of WITH_PLACEMENTS. */
-function placementValues({ placements, now, freeIds }: Batch): Value[] {
-  return [
-    textArray(placements.map(({ by }) => by)),
-    textArray(placements.map(({ idempotencyKey }) => idempotencyKey)),
-    arrayOf(placements.map(({ digest }) => digest)),
-    arrayOf(placements.map(({ id }) => id)),
-    now - PLACEMENT_KEPT_MS,
-    2 * placements.length,
-    freeIds?.highest,
-  ];
+function placementValues({ placements, now, freeIds }: Batch) {
+  return {
+    placementKeys: textArray(placements.map(({ by }) => by)),
+    idempotencyKeys: textArray(placements.map(({ idempotencyKey }) => idempotencyKey)),
+    digests: arrayOf(placements.map(({ digest }) => digest)),
+    placedIds: arrayOf(placements.map(({ id }) => id)),
+    expired: now - PLACEMENT_KEPT_MS,
+    mostForgotten: 2 * placements.length,
+    highestId: freeIds?.highest,
+  };
 }
 
-/** Further writes of the statement; their parameters begin at $22. */
+/** Further writes of the statement. */
 interface WriteAlso {
   /** A call of an SQL function, evaluated before anything is written. */
   readonly claim: string;
@@ -96,15 +90,15 @@ interface WriteAlso {
  * changed or placed since they were read, or a trigger that somebody has added leaves rows out, fewer rows are written than expected, and
  * store_orders_expect_unchanged rolls the statement back.
  */
-export function writeStatement(also?: WriteAlso): string {
+export function writeStatement(also?: WriteAlso) {
   const claimed = also && `claimed AS MATERIALIZED (SELECT ${also.claim}), `;
-  return `WITH ${claimed ?? ''}turn AS (
-        UPDATE store SET revision = revision + 1, chained_revision = revision + 1, pending = pending + $1, shipped = shipped + $2,
-          cancelled = cancelled + $3, head = sha256(head || $17)
+  return named(`WITH ${claimed ?? ''}turn AS (
+        UPDATE store SET revision = revision + 1, chained_revision = revision + 1, pending = pending + :pending, shipped = shipped + :shipped,
+          cancelled = cancelled + :cancelled, head = sha256(head || :digest)
         ${also === undefined ? '' : 'FROM claimed '}WHERE moved_to IS NULL AND head IS NOT NULL RETURNING identity, revision, head),
       given AS (
-        SELECT * FROM unnest($4::bigint[], $5::bigint[], $6::text[], $7::bigint[], $8::bigint[],
-          $9::bigint[], $10::boolean[], $11::text[], $12::text[], $20::text[], $21::text[])
+        SELECT * FROM unnest(:ids::bigint[], :knownRevisions::bigint[], :statuses::text[], :petIds::bigint[], :quantities::bigint[],
+          :shipDates::bigint[], :completes::boolean[], :references::text[], :referenceKeys::text[], :reasons::text[], :trackingNumbers::text[])
           AS g (id, known_revision, status, pet_id, quantity, ship_date, complete, reference, reference_key, reason, tracking_number)),
       placed AS (
         INSERT INTO orders (id, status, pet_id, quantity, ship_date, complete, revision, reference, reference_key,
@@ -122,29 +116,44 @@ export function writeStatement(also?: WriteAlso): string {
         RETURNING orders.id),
       events AS (
         INSERT INTO order_events (order_id, revision, type, at, by, ship_date_before, complete_before, head)
-        SELECT e.id, turn.revision, e.type, $16, e.by, e.ship_date_before, e.complete_before,
-          CASE WHEN e.position = cardinality($13::bigint[]) THEN turn.head END
-        FROM turn, unnest($13::bigint[], $14::text[], $15::text[], $18::bigint[], $19::boolean[])
+        SELECT e.id, turn.revision, e.type, :now, e.by, e.ship_date_before, e.complete_before,
+          CASE WHEN e.position = cardinality(:eventIds::bigint[]) THEN turn.head END
+        FROM turn, unnest(:eventIds::bigint[], :eventTypes::text[], :eventKeys::text[], :shipDatesBefore::bigint[], :completesBefore::boolean[])
           WITH ORDINALITY AS e (id, type, by, ship_date_before, complete_before, position)
         RETURNING 1)${also?.parts ?? ''}
       SELECT turn.identity, turn.revision, turn.head, store_orders_expect_unchanged((SELECT count(*) FROM placed) +
-        (SELECT count(*) FROM changed) = cardinality($4::bigint[])
-        AND (SELECT count(*) FROM events) = cardinality($13::bigint[])${also?.condition ?? ''}) FROM turn`;
+        (SELECT count(*) FROM changed) = cardinality(:ids::bigint[])
+        AND (SELECT count(*) FROM events) = cardinality(:eventIds::bigint[])${also?.condition ?? ''}) FROM turn`);
+}
+
+/** Returns what executes a statement whose parameters are written as `:name`. */
+function named(statement: string) {
+  const names: string[] = [];
+  const sql = statement.replaceAll(/(?<!:):([a-z]\w*)/gi, (_, name: string) => {
+    if (!names.includes(name)) names.push(name);
+    return `$${names.indexOf(name) + 1}`;
+  });
+  return (session: Session, values: Readonly<Record<string, Value>>) => {
+    const lacking = names.find((name) => !Object.hasOwn(values, name));
+    if (lacking !== undefined) throw new Error(`the statement has no value for ${lacking}`);
+    const given = names.map((name) => values[name]);
+    return session.writeReturning(sql, given);
+  };
 }
 
 /** Records placements with their orders, and deletes some that have expired. */
 const WITH_PLACEMENTS: WriteAlso = {
-  claim: 'store_orders_claim_ids($28)',
+  claim: 'store_orders_claim_ids(:highestId)',
   parts: `,
       remembered AS (
         INSERT INTO placements (key_id, idempotency_key, digest, order_id, revision, at)
-        SELECT p.*, turn.revision, $16
-        FROM turn, unnest($22::text[], $23::text[], $24::text[], $25::bigint[]) AS p
+        SELECT p.*, turn.revision, :now
+        FROM turn, unnest(:placementKeys::text[], :idempotencyKeys::text[], :digests::text[], :placedIds::bigint[]) AS p
         ON CONFLICT DO NOTHING RETURNING 1),
       forgotten AS (
         DELETE FROM placements USING turn WHERE (key_id COLLATE "C", idempotency_key COLLATE "C") IN
-          (SELECT key_id, idempotency_key FROM placements WHERE at < $26 ORDER BY at LIMIT $27))`,
-  condition: ` AND (SELECT count(*) FROM remembered) = cardinality($22::text[])`,
+          (SELECT key_id, idempotency_key FROM placements WHERE at < :expired ORDER BY at LIMIT :mostForgotten))`,
+  condition: ` AND (SELECT count(*) FROM remembered) = cardinality(:placementKeys::text[])`,
 };
 
 const SQL = {

@@ -1,3 +1,4 @@
+import { type Finding, problem } from '../../diagnosis.ts';
 import { StoreUnavailable } from '../../store.ts';
 import { TABLES } from '../../tables/copied.ts';
 import { text } from '../../tables/session.ts';
@@ -7,32 +8,25 @@ import type { Session } from './session.ts';
 export const TABLES_HERE = `relname IN (${['store', 'webhook_lease', ...TABLES.map(({ name }) => name)].map((name) => `'${name}'`).join()})
     AND relnamespace = (SELECT relnamespace FROM pg_class WHERE oid = to_regclass('store'))`;
 
-interface Hazard {
-  readonly found: string;
-  readonly advice: string;
-}
-
 /** Finds what lets PostgreSQL lose rows of the store, or change them beside its nodes, without an error. */
-export async function hazardsOf(session: Session): Promise<Hazard[]> {
+export async function hazardsOf(session: Session): Promise<Finding[]> {
   const [row] = await session.query(HAZARDS);
   const [unlogged, subscribed, zeroDamaged, ignoreChecksums] = row!;
-  const hazards: Hazard[] = [];
+  const hazards: Finding[] = [];
+  const add = (found: string, advice: string) => hazards.push(problem('durability', found, advice));
   if (text(unlogged) !== undefined) {
     const found = `tables are UNLOGGED, and a crash of the server empties them: ${unlogged}`;
-    hazards.push({
-      found,
-      advice: 'ALTER TABLE … SET LOGGED; if they are empty, restore a backup',
-    });
+    add(found, 'ALTER TABLE … SET LOGGED; if they are empty, restore a backup');
   }
   const settings = { zero_damaged_pages: zeroDamaged, ignore_checksum_failure: ignoreChecksums };
   for (const [name, value] of Object.entries(settings)) {
     if (value !== 'on') continue;
     const found = `${name} is on, so that rows of damaged pages are missing or wrong without an error`;
-    hazards.push({ found, advice: `turn ${name} off for this role and database` });
+    add(found, `turn ${name} off for this role and database`);
   }
   if (subscribed === 1n) {
     const found = 'a subscription of logical replication writes its tables, so ids are given twice';
-    hazards.push({ found, advice: 'DROP SUBSCRIPTION before a node is started here' });
+    add(found, 'DROP SUBSCRIPTION before a node is started here');
   }
   return hazards;
 }

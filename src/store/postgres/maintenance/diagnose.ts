@@ -41,9 +41,7 @@ export async function diagnosePostgres(url: string): Promise<Finding[]> {
       transactionsOf(Number(oldestTransactionAge)),
       ...(await rightsOf(session)),
       ...(await collationOf(session)),
-      ...(await hazardsOf(session)).map(({ found, advice }) =>
-        problem('durability', found, advice),
-      ),
+      ...(await hazardsOf(session)),
     ];
   } catch (error) {
     if (!(error instanceof StoreNotUsable || error instanceof StoreUnavailable)) throw error;
