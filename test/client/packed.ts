@@ -51,7 +51,7 @@ export async function assertExamplesRun(
     STORE_ORDERS_URL: service.origin,
     STORE_ORDERS_KEY: service.secret,
   };
-  assert.equal(examples().length, 7);
+  assert.equal(examples().length, 6);
   for (const { name, code, output } of examples()) {
     writeFileSync(join(project, name), code);
     const printed = execFileSync(runtime!, [...flags, name], {
