@@ -226,9 +226,9 @@ function pythonValue(value: unknown): string {
   );
 }
 
-/** Ids of orders and pets are integers, those of webhooks are text. */
+/** Ids of orders and pets are integers, others are text. */
 const fromEnvironment = (name: string): string =>
-  name === 'webhookId' ? `os.environ["${name}"]` : `int(os.environ["${name}"])`;
+  /^(?:order|other|pet)Id$/.test(name) ? `int(os.environ["${name}"])` : `os.environ["${name}"]`;
 
 /** orderId -> order_id */
 const snakeCase = (name: string): string =>
