@@ -446,6 +446,11 @@ export class App {
     else if (named.length === 0 && !isScanned && found.beginning.length > 1) {
       this.#go({ ...others, prefix: text.trim() });
     } else {
+      if (isScanned && view.order !== undefined) {
+        // Its buttons are not for what was scanned.
+        this.#go({ ...view, order: undefined });
+        this.#screen.change((state) => Object.assign(state, { search: text }));
+      }
       await this.#screen.focus('#jump');
       document.querySelector<HTMLInputElement>('#jump')?.select();
     }

@@ -1,7 +1,7 @@
 import type { OrderRecord } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions, Handler } from './actions.ts';
-import { ago, clockTime, count, daysFrom, REASONS, shipHint, time } from './format.ts';
+import { ago, clockTime, count, daysFrom, isOverdue, REASONS, shipHint, time } from './format.ts';
 import { eventWords, icon } from './icons.ts';
 import { moreIn, onPage, searchOf, totalOf, type View, withoutFilters } from './list/address.ts';
 import { showOrder } from './list/list-state.ts';
@@ -116,7 +116,9 @@ function subtitle(order: OrderRecord) {
   if (status === 'cancelled') return html`Cancelled ${ago(updatedAt)}`;
   if (status === 'shipped')
     return html`Shipped ${shipDate === undefined ? nothing : daysFrom(shipDate)}`;
-  return shipDate === undefined ? 'No ship date' : html`Ships ${shipHint(order)}`;
+  return shipDate === undefined
+    ? 'No ship date'
+    : html`${isOverdue(order) ? nothing : 'Ships '}${shipHint(order)}`;
 }
 
 /** Links to the previous and next order, the position in the list, the address, and a button that closes the details. */
@@ -132,7 +134,8 @@ function walk(state: State, { id }: Detail, actions: Actions) {
   };
   const total = counts === undefined ? 0n : totalOf(counts.counts, view.statuses);
   return html`${step('Previous', orders[index - 1], 'up')} ${step('Next', index < 0 ? undefined : orders[index + 1], 'down')}
-    <span class="small place">${index < 0 ? 'Not in this list' : `${count(index + 1)} of ${count(total)}${moreIn(counts)}`}</span>
+    <span class="small place">${index < 0 ? (state.next === undefined ? 'Not in this list' : 'Not in the list so far') : `${count(index + 1)} of ${count(total)}${moreIn(counts)}`}</span>
+    <button type="button" class="icon-only" aria-label="Print the slip" @click=${actions.printOpen}>${icon('print')}</button>
     <button type="button" class="icon-only" aria-label="Copy the address of the order" @click=${actions.copy(addressOf(id), 'Address')}>${icon('link')}</button>
     <button type="button" class="icon-only" aria-label="Close" @click=${actions.closeDetails}>${icon('cross')}</button>`;
 }
@@ -149,8 +152,8 @@ function buttons({ session }: State, order: OrderRecord, actions: Actions) {
     return html`<p class="small">${icon('lock')} Your key cannot change orders</p>`;
   }
   return html`<div class="buttons">
-    ${may.ship ? html`<button type="button" class="primary" @click=${actions.act('ship')}>${icon('truck')}Ship order…</button>` : nothing}
-    ${may.cancel ? html`<button type="button" class="danger-outline" @click=${actions.act('cancel')}>Cancel order…</button>` : nothing}
+    ${may.ship ? html`<button type="button" class="primary" @click=${actions.act('ship')}>${icon('truck')}Ship order…</button>` : html`<span class="small">Your key may not ship</span>`}
+    ${may.cancel ? html`<button type="button" class="danger-outline" @click=${actions.act('cancel')}>Cancel order…</button>` : html`<span class="small">Your key may not cancel</span>`}
   </div>`;
 }
 
@@ -192,7 +195,7 @@ function timeline(
   events: Detail['events'],
   actions: Actions,
 ) {
-  const mayFollow = session!.may.follow;
+  const { key, may } = session!;
   const isExpected = order?.status === 'pending' && order.shipDate !== undefined;
   return html`<ol class="timeline">
     ${isExpected ? html`<li class="expected"><span class="dot">${icon('truck')}</span><span>Expected to ship</span>${shipHint(order)}</li>` : nothing}
@@ -201,10 +204,10 @@ function timeline(
         type,
         at,
         by,
-        byName,
+        byName = by === key.id ? key.name : undefined,
       }) => html`<li class=${type}><span class="dot">${icon(eventWords(type)[0])}</span>
         <strong>${eventWords(type)[1]}</strong> <time class="hint" datetime=${at} title=${at}>${ago(at)}</time>
-        <span class="by">${by === undefined ? 'by an operator of the store' : byName === undefined ? html`by <code>${by}</code>` : html`by ${mayFollow ? keyLink(view, by, at, byName, actions) : html`<bdi title=${byName}>${byName}</bdi>`} <code>${by}</code>`}</span></li>`,
+        <span class="by">${by === undefined ? 'by an operator of the store' : byName === undefined ? html`by <code>${by}</code>` : html`by ${may.follow ? keyLink(view, by, at, byName, actions) : html`<bdi title=${byName}>${byName}</bdi>`} <code>${by}</code>`}</span></li>`,
     )}
   </ol>`;
 }

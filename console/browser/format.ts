@@ -148,6 +148,18 @@ export const REASONS: Readonly<Record<string, string>> = {
   other: 'another reason',
 };
 
+/** The reason that the contract recommends, if a text begins the code or the words of one of them; otherwise the text. */
+export function reasonIn(text: string): string {
+  const typed = text.trim().toLowerCase();
+  const found = Object.entries(REASONS).filter((names) =>
+    names.some((each) => each.startsWith(typed)),
+  );
+  return typed.length >= LEAST_TYPED && found.length === 1 ? found[0]![0] : text.trim();
+}
+
+/** Characters that choose a recommended reason. */
+const LEAST_TYPED = 3;
+
 const CODES: Readonly<Record<string, string>> = {
   order_already_shipped: 'it has already shipped',
   order_already_cancelled: 'it is already cancelled',

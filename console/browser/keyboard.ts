@@ -128,10 +128,14 @@ export function listenForKeys(
       else if (typed.length >= LEAST_SCANNED && isSearch(target) && target.value.endsWith(typed)) {
         event.preventDefault();
         shortcuts.scan(target.value);
-      } else if (typed.length >= LEAST_SCANNED && isGiven(target)) {
+      } else if (typed !== '' && isInQuestion(target)) {
         // Not appended to an earlier scan.
-        target.value = typed;
-        target.dispatchEvent(new Event('input', { bubbles: true }));
+        if (typed.length >= LEAST_SCANNED && target.matches('.given input')) {
+          target.value = typed;
+          target.dispatchEvent(new Event('input', { bubbles: true }));
+        }
+        // A slip that is scanned on the way cancels and places nothing.
+        if (key === 'Enter' && target.name !== 'trackingNumber') event.preventDefault();
       }
       return;
     }
@@ -188,9 +192,9 @@ const isOnControl = (target: EventTarget | null): boolean =>
 const isSearch = (target: EventTarget | null): target is HTMLInputElement =>
   target instanceof HTMLInputElement && target.id === 'jump';
 
-/** Whether it is the field of a question. */
-const isGiven = (target: EventTarget | null): target is HTMLInputElement =>
-  target instanceof HTMLInputElement && target.matches('.given input');
+/** Whether it is a field of a question, or of a form above the page. */
+const isInQuestion = (target: EventTarget | null): target is HTMLInputElement =>
+  target instanceof HTMLInputElement && target.matches('.ask:not(.palette) input');
 
 function isTyping(target: EventTarget | null): boolean {
   if (target instanceof HTMLInputElement)

@@ -12,7 +12,7 @@ export interface NamedView {
 /** Views that every browser has. */
 export const STANDARD_VIEWS: readonly NamedView[] = [
   { name: 'Overdue', search: '?status=pending&ships=overdue&sort=shipDate' },
-  { name: 'Today’s shipments', search: '?status=pending&ships=today' },
+  { name: 'Today’s shipments', search: '?status=pending&ships=today&sort=shipDate' },
 ];
 
 /** Limits of the views that are kept. */

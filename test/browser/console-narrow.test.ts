@@ -96,6 +96,7 @@ test('on a phone the first order is in the upper third, and filters, sort and se
   await page.getByLabel('Orders of the pet').fill('7');
   await page.keyboard.press('Enter');
   await page.getByRole('button', { name: 'Filters, 1 set' }).waitFor();
+  await page.getByText('Of pet 7.').waitFor();
   await row(page, 2).waitFor({ state: 'detached' });
   await page.getByRole('button', { name: 'Newest first' }).click();
   await page.getByRole('link', { name: 'Ships soonest' }).click();
@@ -122,6 +123,18 @@ test('on a tablet, and beside details, the head of a filtered list has two rows,
     assert.ok((await page.locator('div.head').boundingBox())!.height < 110, String(width));
     assert.ok((await row(page, 1).boundingBox())!.height < 45, String(width));
   }
+});
+
+test('a long name of the store gives way to the search', async (t) => {
+  const service = await startService(t, {
+    STORE_NAME: 'Harbor Pets and Aquarium Supplies, Hamburg',
+  });
+  const secret = await service.newKey({ scopes: SCOPES });
+  const viewport = { width: 1_024, height: 768 };
+  const { page } = await signedIn(t, browser, { ...service, secret }, { viewport });
+  await page.getByRole('link', { name: 'Webhooks' }).waitFor();
+  assert.ok((await page.getByLabel('Find an order').boundingBox())!.width >= 180);
+  assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 1_024);
 });
 
 test('no row of the list moves when details open beside it', async (t) => {

@@ -146,3 +146,100 @@ test('a tracking number ships an order by its scan, but not if it is the code of
   await page.getByText('Order 2 was shipped').waitFor();
   assert.equal((await service.store.orders([2n]))[0]!.trackingNumber, '3SXYZ0001');
 });
+
+test('a scan confirms no cancel, of one order or of several, and places nothing', async (t) => {
+  const service = await startService(t);
+  await place(service.store, { ...pending(1n), reference: 'WEB-1' }, pending(2n), pending(3n));
+  const { page } = await signedIn(t, browser, service, { search: '?order=2' });
+  await details(page, 2).waitFor();
+  const question = page.getByRole('alertdialog');
+  await askToCancel(page);
+  await question.waitFor();
+  // Enter has no effect in the first half second.
+  await page.waitForTimeout(600);
+  for (const code of ['WEB-1', '3']) {
+    await scan(page, code);
+    assert.equal(await question.count(), 1);
+  }
+  await page.keyboard.press('Escape');
+  await question.waitFor({ state: 'detached' });
+
+  await page.getByLabel('Select all pending orders on this page').check();
+  await page.getByRole('button', { name: 'Cancel 3…' }).click();
+  await question.waitFor();
+  await page.waitForTimeout(600);
+  await scan(page, 'WEB-1');
+  await page.getByLabel('Reason').focus();
+  await scan(page, 'WEB-1');
+  await typeKey(page, 'Enter');
+  assert.equal(await question.count(), 1);
+  await question.getByRole('button', { name: 'Keep orders' }).click();
+  await question.waitFor({ state: 'detached' });
+
+  await page.getByRole('button', { name: 'Place order' }).click();
+  const form = page.getByRole('dialog', { name: 'Place an order' });
+  await form.getByLabel('Quantity').fill('1');
+  await form.getByLabel('Pet').focus();
+  await page.waitForTimeout(600);
+  await scan(page, '402');
+  assert.equal(await form.getByLabel('Pet').inputValue(), '402');
+  assert.equal(await form.count(), 1);
+  const { orders } = await service.store.status();
+  assert.deepEqual(orders, { pending: 3n, shipped: 0n, cancelled: 0n });
+});
+
+test('what is typed while a shipment waits for its answer changes nothing, and the question can be left', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n));
+  for (const [id, ends] of [
+    [1, 'answered'],
+    [2, 'left'],
+  ] as const) {
+    const { page } = await signedIn(t, browser, service, { search: `?order=${id}` });
+    await details(page, id).waitFor();
+    const mayGoOn = Promise.withResolvers<void>();
+    await page.route('**/ship', async (route) => {
+      await mayGoOn.promise;
+      await route.continue();
+    });
+    await page.getByRole('button', { name: 'Ship order…' }).click();
+    const question = page.getByRole('alertdialog');
+    await page.getByLabel('Tracking number').fill(`3S${id}`);
+    while ((await question.getByText('Shipping…').count()) === 0) await typeKey(page, 'Enter');
+    await page.keyboard.type('XYZ');
+    assert.equal(await page.getByLabel('Tracking number').inputValue(), `3S${id}`);
+    if (ends === 'left') {
+      await question.getByRole('button', { name: 'Leave it running' }).click();
+      await question.waitFor({ state: 'detached' });
+    }
+    mayGoOn.resolve();
+    await page.getByText(`Order ${id} was shipped`).waitFor();
+    await question.waitFor({ state: 'detached' });
+    assert.equal((await service.store.orders([BigInt(id)]))[0]!.trackingNumber, `3S${id}`);
+  }
+});
+
+test('a scan that finds nothing closes the order that was scanned before', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 1).waitFor();
+  await scan(page, '1');
+  await details(page, 1).waitFor();
+  await scan(page, 'WEB-404');
+  await found(page).getByText('No order found.').waitFor();
+  await details(page, 1).waitFor({ state: 'detached' });
+});
+
+test('a reason that begins a recommended one is recorded as that', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const { page } = await signedIn(t, browser, service, { search: '?order=1' });
+  await details(page, 1).waitFor();
+  await askToCancel(page);
+  await page.getByLabel('Reason').fill('out');
+  await page.getByText('Recorded as: out of stock').waitFor();
+  await page.getByRole('alertdialog').getByRole('button', { name: 'Cancel order' }).click();
+  await page.getByText('Order 1 was cancelled').waitFor();
+  assert.equal((await service.store.orders([1n]))[0]!.reason, 'out_of_stock');
+});

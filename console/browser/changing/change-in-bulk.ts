@@ -1,5 +1,5 @@
 import { type ChangeResult, LimitError, type OrderRecord } from '@store-orders/client';
-import { count, inWords, orders as ordersText, refusalInWords } from '../format.ts';
+import { count, inWords, orders as ordersText, reasonIn, refusalInWords } from '../format.ts';
 import { orderQuery } from '../list/address.ts';
 import { showOrder } from '../list/list-state.ts';
 import type { Screen } from '../screen.ts';
@@ -97,7 +97,7 @@ async function changePart(
 ): Promise<string | undefined> {
   const { client, ending } = session;
   const options = { signal: ending.signal };
-  const reason = given.trim() || undefined;
+  const reason = reasonIn(given) || undefined;
   try {
     const cancels = ids.map((id) => ({ id, reason }));
     const shipments = ids.map((id) => ({ id, trackingNumber: trackingNumbers.get(id) }));

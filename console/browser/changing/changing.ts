@@ -7,7 +7,7 @@ import {
 } from '@store-orders/client';
 import { now } from '../clock.ts';
 import { readDetails } from '../details.ts';
-import { clockTime, codeInWords, inWords, sentence } from '../format.ts';
+import { clockTime, codeInWords, inWords, reasonIn, sentence } from '../format.ts';
 import { showOrder } from '../list/list-state.ts';
 import type { Screen } from '../screen.ts';
 import { namedBy, ordersNamed } from '../search/search.ts';
@@ -44,7 +44,11 @@ export class Changing {
   ask(action: Action): void {
     const { detail, session } = this.#screen.state;
     const order = detail?.order;
-    if (order?.status !== 'pending' || session?.may[action] !== true) return;
+    if (order?.status !== 'pending' || session === undefined) return;
+    if (!session.may[action]) {
+      this.#screen.toast(`Your key may not ${action} orders`, true);
+      return;
+    }
     const placed = detail!.events.find(({ type }) => type === 'placed');
     const by = placed?.byName ?? placed?.by;
     this.#screen.change((state) => {
@@ -69,13 +73,15 @@ export class Changing {
     const failure =
       (await mistakenNumber(session, dialog)) ?? (await changeOne(this.#screen, session, dialog));
     // Shown before history and counts are read, which can take a while.
+    const isOpen = this.#screen.state.dialog === asked;
     this.#screen.change((state) => {
-      if (state.dialog !== asked) return;
+      if (!isOpen) return;
       const order = state.detail?.order ?? dialog.order;
       state.dialog =
         failure === undefined ? undefined : { ...dialog, order, isActing: false, failure };
     });
-    const isOpen = this.#screen.state.session === session;
+    if (!isOpen && failure !== undefined)
+      this.#screen.toast(`Order ${dialog.order.id}: ${failure.title}`, true);
     if (failure === undefined && dialog.isAgain && isOpen) this.#placeAgain(dialog.order);
     await this.#afterwards();
   }
@@ -142,7 +148,7 @@ async function changeOne(
   const text = given.trim() || undefined;
   try {
     const order = await (action === 'cancel'
-      ? client.cancelOrder(id, { ...options, reason: text })
+      ? client.cancelOrder(id, { ...options, reason: text && reasonIn(text) })
       : client.shipOrder(id, { ...options, trackingNumber: text }));
     screen.change((state) => {
       showOrder(state, order);

@@ -27,13 +27,15 @@ export function dialogActions(
     );
     open({ kind: 'several', action, ids, overdue, trackingNumbers, typed: '', given: '' });
   };
-  /** Changes the fields of the open dialog, if it is of this kind. */
+  /** Changes the fields of the open dialog, if it is of this kind, and nothing has been sent. */
   const edit = <Kind extends Dialog['kind']>(
     kind: Kind,
     fields: Partial<Extract<Dialog, { readonly kind: Kind }>>,
   ) =>
     screen.change((state) => {
-      if (state.dialog?.kind === kind) state.dialog = { ...state.dialog, ...fields } as Dialog;
+      const { dialog } = state;
+      if (dialog?.kind !== kind || ('isActing' in dialog && dialog.isActing)) return;
+      state.dialog = { ...dialog, ...fields } as Dialog;
     });
   return {
     act: (action) => () => changing.ask(action),
@@ -69,7 +71,9 @@ export function dialogActions(
     closeDialog: (event) => {
       event.preventDefault();
       const { dialog } = screen.state;
-      if (dialog !== undefined && 'isActing' in dialog && dialog.isActing) return;
+      // The answer about an order can come later; a secret, or the outcome of a form, is awaited.
+      const isAwaited = dialog !== undefined && 'isActing' in dialog && dialog.kind !== 'one';
+      if (isAwaited && dialog.isActing) return;
       screen.change((state) => {
         if (dialog?.kind === 'palette') state.search = '';
         state.dialog = undefined;

@@ -1,7 +1,7 @@
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
 import { failureNotice, summaryOf } from '../details.ts';
-import { count, orders, REASONS } from '../format.ts';
+import { count, orders, REASONS, reasonIn } from '../format.ts';
 import { icon } from '../icons.ts';
 import { keyDialog } from '../keys/key-dialogs.ts';
 import { placeDialog } from '../placing/placing.ts';
@@ -34,15 +34,17 @@ const CONSEQUENCES = {
 const MAX_REASON = 64;
 const MAX_TRACKING_NUMBER = 128;
 
-function reasonField(reason: string, actions: Actions) {
+function reasonField(reason: string, actions: Actions, isFixed = false, isFirst = true) {
+  const recorded = reasonIn(reason);
   return html`<label class="given"><span>Reason</span>
-    <input list="reasons" maxlength=${MAX_REASON} placeholder="none" autocomplete="off" autofocus .value=${reason} @input=${actions.setGiven} /></label>
-    <datalist id="reasons">${Object.entries(REASONS).map(([code, words]) => html`<option value=${code}>${words}</option>`)}</datalist>`;
+    <input list="reasons" maxlength=${MAX_REASON} placeholder="none" autocomplete="off" ?autofocus=${isFirst} ?readonly=${isFixed} .value=${reason} @input=${actions.setGiven} /></label>
+    <datalist id="reasons">${Object.entries(REASONS).map(([code, words]) => html`<option value=${code}>${words}</option>`)}</datalist>
+    <p class="small" role="status">${recorded === reason.trim() ? nothing : `Recorded as: ${REASONS[recorded]}`}</p>`;
 }
 
-function trackingNumberField(trackingNumber: string, actions: Actions) {
+function trackingNumberField(trackingNumber: string, actions: Actions, isFixed: boolean) {
   return html`<label class="given"><span>Tracking number</span>
-    <input maxlength=${MAX_TRACKING_NUMBER} placeholder="none" autocomplete="off" spellcheck="false" autofocus .value=${trackingNumber} @input=${actions.setGiven} /></label>`;
+    <input name="trackingNumber" ?readonly=${isFixed} maxlength=${MAX_TRACKING_NUMBER} placeholder="none" autocomplete="off" spellcheck="false" autofocus .value=${trackingNumber} @input=${actions.setGiven} /></label>`;
 }
 
 /** The cursor is in the text field, where Enter confirms; without a field, the button that keeps the order has the focus. */
@@ -57,13 +59,13 @@ function askOne({ session }: State, dialog: Dialog & { readonly kind: 'one' }, a
     <div class="inner"><h2 id="ask">${verb} order ${order.id}?</h2>
       <p id="consequence">${CONSEQUENCES[action][0]}</p>
       ${summaryOf(order, by)}
-      ${isOver ? nothing : field(given, actions)}
+      ${isOver ? nothing : field(given, actions, isActing)}
       ${isOver || !isOffered ? nothing : html`<label class="again"><input type="checkbox" .checked=${isAgain} @change=${actions.setAgain} /> Then place it again, with another quantity, date or pet</label>`}
       <div role="alert">${failure === undefined ? nothing : failureNotice(failure)}</div>
       ${isActing ? html`<p class="small no-answer">No answer yet. It is asked again until the store can be reached, and done once.</p>` : nothing}
     </div>
     <div class="end">
-      <button type="button" ?autofocus=${isOver} aria-disabled=${isActing} @click=${actions.closeDialog}>${isOver ? 'Close' : `${keep}${action === 'cancel' ? ' order' : ''}`}</button>
+      <button type="button" ?autofocus=${isOver} @click=${actions.closeDialog}>${isOver ? 'Close' : isActing ? 'Leave it running' : `${keep}${action === 'cancel' ? ' order' : ''}`}</button>
       ${isOver ? nothing : html`<button class=${action === 'cancel' ? 'danger' : 'primary'} aria-disabled=${isActing}>${isActing ? `${doing}…` : `${verb} order`}</button>`}
     </div>
     </form>
@@ -78,23 +80,21 @@ function askSeveral(
   const many = orders(ids.length);
   const listed = ids.slice(0, MAX_LISTED);
   const digits = Math.max(...listed.map((id) => String(id).length));
-  const hasField = action === 'cancel' || ids.length > MAX_UNASKED;
+  // No form: Enter in a field, of a person or of a scanner, changes no orders.
   return html`<dialog role="alertdialog" class="ask several" aria-labelledby="ask" aria-describedby="consequence" @cancel=${actions.closeDialog}>
-    <form @submit=${actions.confirm} novalidate>
     <div class="inner"><h2 id="ask">${verb} ${many}?</h2>
       <p id="consequence">${CONSEQUENCES[action][1]} An order that has changed its status meanwhile stays as it is.</p>
       ${overdue === 0 ? nothing : html`<p><span class="late">${count(overdue)} of them ${overdue === 1 ? 'is' : 'are'} overdue.</span></p>`}
       ${action === 'cancel' || trackingNumbers.size === 0 ? nothing : html`<p>${count(trackingNumbers.size)} of them with a tracking number.</p>`}
       <div class="ids" tabindex="0" role="group" aria-label="Ids of the orders" .style=${`--digits:${digits}ch`}>${listed.map((id) => html`<span>${id}</span> `)}${ids.length > MAX_LISTED ? html`<span class="rest">and ${orders(ids.length - MAX_LISTED)} more</span>` : nothing}</div>
       <button type="button" class="quiet" @click=${actions.copy(ids.join('\n'), 'Ids')}>${icon('copy')}Copy ids</button>
-      ${action === 'cancel' ? reasonField(given, actions) : nothing}
-      ${ids.length > MAX_UNASKED ? html`<label class="given"><span>Type ${count(ids.length)} to confirm</span><input inputmode="numeric" autocomplete="off" ?autofocus=${action === 'ship'} .value=${typed} @input=${actions.setTyped} /></label>` : nothing}
+      ${action === 'cancel' ? reasonField(given, actions, false, false) : nothing}
+      ${ids.length > MAX_UNASKED ? html`<label class="given"><span>Type ${count(ids.length)} to confirm</span><input inputmode="numeric" autocomplete="off" .value=${typed} @input=${actions.setTyped} /></label>` : nothing}
     </div>
     <div class="end">
-      <button type="button" ?autofocus=${!hasField} @click=${actions.closeDialog}>${keep}${action === 'cancel' ? ` ${ids.length === 1 ? 'order' : 'orders'}` : ''}</button>
-      <button class=${action === 'cancel' ? 'danger' : 'primary'} ?disabled=${!isConfirmed(ids, typed)}>${verb} ${many}</button>
+      <button type="button" autofocus @click=${actions.closeDialog}>${keep}${action === 'cancel' ? ` ${ids.length === 1 ? 'order' : 'orders'}` : ''}</button>
+      <button type="button" class=${action === 'cancel' ? 'danger' : 'primary'} ?disabled=${!isConfirmed(ids, typed)} @click=${actions.confirm}>${verb} ${many}</button>
     </div>
-    </form>
   </dialog>`;
 }
 

@@ -169,7 +169,7 @@ export class Keys {
     this.#screen.change((state) => {
       const { dialog } = state;
       const isOpen = dialog?.kind === 'change' || (dialog?.kind === 'rotate' && !dialog.isSent);
-      if (isOpen) state.dialog = { ...dialog, ...fields };
+      if (isOpen && !dialog.isActing) state.dialog = { ...dialog, ...fields };
     });
   }
 

@@ -66,7 +66,8 @@ export function phoneTools(state: State, actions: Actions) {
 /** Selecting all, and the order of the list, for which a phone has no heads of columns. */
 export function phoneHead(state: State, box: unknown, actions: Actions) {
   const current = SORTINGS.find(([, each]) => isSorted(state.view, each))?.[0] ?? 'Sorted';
-  return html`<div class="phone-head">${box}
+  const cleared = withoutFilters(state.view);
+  return html`${isFiltered(state.view) ? html`<p class="phone-filters"><bdi>${filtersInWords(state.view)}</bdi> <a href=${searchOf(cleared)} @click=${actions.follow(cleared)}>Clear</a></p>` : nothing}<div class="phone-head">${box}
     <button type="button" class="quiet" popovertarget="sort-menu">${current}${icon('down')}</button>
     <nav class="popover" id="sort-menu" popover aria-label="Sort">${sortLinks(state.view, actions)}</nav></div>`;
 }
@@ -211,7 +212,8 @@ function rangeChip(name: RangeName, state: State, actions: Actions) {
   const without = { ...view, [name]: '', statuses, order: undefined };
   const preset = (each: string) => {
     const statuses = each === 'overdue' ? (['pending'] as const) : view.statuses;
-    const to = { ...view, [name]: each, statuses, order: undefined };
+    const order = name === 'ships' ? { sorting: SOONEST } : {};
+    const to = { ...view, [name]: each, statuses, order: undefined, ...order };
     const found = rangeCounts.get(`${name} ${each}`);
     return html`<a class="item" href=${searchOf(to)} aria-current=${each === range} @click=${actions.follow(to)}>${PRESET_NAMES[each]} <span class="number">${found === undefined ? '…' : shownIn(found, statuses)}</span></a>`;
   };
@@ -276,10 +278,12 @@ const COLUMN_NAMES = {
   changed: 'Changed',
 } as const;
 
+const SOONEST = { by: 'shipDate', isDescending: false } as const;
+
 const SORTINGS = [
   ['Newest first', { by: 'id', isDescending: true }],
   ['Oldest first', { by: 'id', isDescending: false }],
-  ['Ships soonest', { by: 'shipDate', isDescending: false }],
+  ['Ships soonest', SOONEST],
   ['Ships latest', { by: 'shipDate', isDescending: true }],
   ['Placed last', { by: 'placedAt', isDescending: true }],
   ['Placed first', { by: 'placedAt', isDescending: false }],

@@ -21,7 +21,7 @@ export function searchBox(state: State, actions: Actions) {
   return html`<form class="jump" role="search" @submit=${actions.submitSearch} @keydown=${actions.searchKey}>
     <label class="hidden" for="jump">Find an order</label>
     <div class="field">${icon('search')}
-      <input id="jump" name="search" type="text" .value=${search} @input=${actions.search} @paste=${actions.paste} placeholder="Order id or reference"
+      <input id="jump" name="search" type="text" .value=${state.dialog?.kind === 'palette' ? '' : search} @input=${actions.search} @paste=${actions.paste} placeholder="Order id or reference"
         autocomplete="off" spellcheck="false" inputmode="search" enterkeyhint="search" maxlength="255" />
       <kbd aria-hidden="true">/</kbd></div>
     ${
