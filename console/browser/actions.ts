@@ -100,7 +100,7 @@ export interface Actions {
   readonly showDialog: (dialog: Dialog) => Handler;
   readonly closeDialog: Handler;
   /** Does the first of what the commands have found. */
-  readonly runFirst: Handler;
+  readonly runFirst: (otherwise: Handler) => Handler;
   /** Closes the commands, and goes on with one of them. */
   readonly close: (next: Handler) => Handler;
   readonly stopBulk: Handler;

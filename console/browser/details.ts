@@ -134,7 +134,7 @@ function walk(state: State, { id }: Detail, actions: Actions) {
   };
   const total = counts === undefined ? 0n : totalOf(counts.counts, view.statuses);
   return html`${step('Previous', orders[index - 1], 'up')} ${step('Next', index < 0 ? undefined : orders[index + 1], 'down')}
-    <span class="small place">${index < 0 ? (state.next === undefined ? 'Not in this list' : 'Not in the list so far') : `${count(index + 1)} of ${count(total)}${moreIn(counts)}`}</span>
+    <span class="small place">${index < 0 ? (state.isLoading ? nothing : state.next === undefined ? 'Not in this list' : 'Not in the list so far') : `${count(index + 1)} of ${count(total)}${moreIn(counts)}`}</span>
     <button type="button" class="icon-only" aria-label="Print the slip" @click=${actions.printOpen}>${icon('print')}</button>
     <button type="button" class="icon-only" aria-label="Copy the address of the order" @click=${actions.copy(addressOf(id), 'Address')}>${icon('link')}</button>
     <button type="button" class="icon-only" aria-label="Close" @click=${actions.closeDetails}>${icon('cross')}</button>`;

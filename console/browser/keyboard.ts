@@ -24,6 +24,8 @@ export interface Shortcuts {
 const SECOND_KEY_MS = 1_500;
 /** The longest time between two keys of a scanner, which types a code and ends it with Enter or Tab. People take longer. */
 const SCANNED_KEY_MS = 35;
+/** A person takes longer for Enter after the last key of a text, and few scanners do. */
+const QUICK_ENTER_MS = 100;
 /** The same on the page for scanning, where keys have no other meaning: wireless scanners are slower. */
 const SLOW_SCANNED_KEY_MS = 250;
 /** How long a key waits for the next one, to be known as typed by a person. Longer than above: timers can be early beside events that wait. */
@@ -120,6 +122,7 @@ export function listenForKeys(
       if (areInField) take();
       else endAlone();
     }
+    const isQuick = timeStamp - lastAt < QUICK_ENTER_MS;
     lastAt = timeStamp;
     areInField = isTyping(target);
     if (areInField) {
@@ -128,14 +131,14 @@ export function listenForKeys(
       else if (typed.length >= LEAST_SCANNED && isSearch(target) && target.value.endsWith(typed)) {
         event.preventDefault();
         shortcuts.scan(target.value);
-      } else if (typed !== '' && isInQuestion(target)) {
+      } else if (isInForm(target)) {
         // Not appended to an earlier scan.
-        if (typed.length >= LEAST_SCANNED && target.matches('.given input')) {
+        if (typed.length >= LEAST_SCANNED && target.type === 'text') {
           target.value = typed;
           target.dispatchEvent(new Event('input', { bubbles: true }));
         }
-        // A slip that is scanned on the way cancels and places nothing.
-        if (key === 'Enter' && target.name !== 'trackingNumber') event.preventDefault();
+        // A slip that is scanned on the way cancels, places and creates nothing.
+        if (key === 'Enter' && isQuick && target.name !== 'trackingNumber') event.preventDefault();
       }
       return;
     }
@@ -143,6 +146,7 @@ export function listenForKeys(
       const code = take();
       if (code !== '') {
         event.preventDefault();
+        document.querySelector<HTMLElement>('[popover]:popover-open')?.hidePopover();
         if (!isAbove()) shortcuts.scan(code);
       } else if (key === 'Enter' && !isOnControl(target) && mayAct()) {
         event.preventDefault();
@@ -192,9 +196,9 @@ const isOnControl = (target: EventTarget | null): boolean =>
 const isSearch = (target: EventTarget | null): target is HTMLInputElement =>
   target instanceof HTMLInputElement && target.id === 'jump';
 
-/** Whether it is a field of a question, or of a form above the page. */
-const isInQuestion = (target: EventTarget | null): target is HTMLInputElement =>
-  target instanceof HTMLInputElement && target.matches('.ask:not(.palette) input');
+/** Whether it is a field of a question, or of a form that makes something. */
+const isInForm = (target: EventTarget | null): target is HTMLInputElement =>
+  target instanceof HTMLInputElement && target.matches(':is(.ask:not(.palette), .create) input');
 
 function isTyping(target: EventTarget | null): boolean {
   if (target instanceof HTMLInputElement)

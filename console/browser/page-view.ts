@@ -32,7 +32,7 @@ export function page(state: State, actions: Actions) {
   if (state.session === undefined) return signInPage(state, actions);
   const { detail, isWide, toast } = state;
   return html`
-    ${appBar(state, actions)} ${banners(state, actions)}
+    ${appBar(state, actions)} <section aria-label="Notices">${banners(state, actions)}</section>
     <div class="split">
       <main class=${state.view.page}>${mainOf(state, actions)}</main>
       ${detail !== undefined && isWide ? detailsPanel(state, detail, actions) : nothing}

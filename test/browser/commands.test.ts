@@ -50,6 +50,17 @@ test('Ctrl K finds actions and orders; actions that ask still ask', async (t) =>
   await page.getByRole('heading', { name: 'Lee, warehouse' }).waitFor();
   await page.goBack();
 
+  // What is selected.
+  await page.getByLabel('Select order 1', { exact: true }).check();
+  await open();
+  await commands.locator('p').getByText('1 selected', { exact: true }).waitFor();
+  await page.keyboard.type('clear', { delay: 70 });
+  await page.keyboard.press('Enter');
+  await page
+    .getByLabel('Select order 1', { exact: true })
+    .and(page.locator(':not(:checked)'))
+    .waitFor();
+
   // A whole reference, and a page.
   await open();
   await page.keyboard.type('WEB-77', { delay: 70 });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
+import { SCOPES } from '../../src/domain/api-key.ts';
 import { pending, place, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
 import { row, signedIn, typeKey } from './console-page.ts';
@@ -150,17 +151,24 @@ test('a tracking number ships an order by its scan, but not if it is the code of
 test('a scan confirms no cancel, of one order or of several, and places nothing', async (t) => {
   const service = await startService(t);
   await place(service.store, { ...pending(1n), reference: 'WEB-1' }, pending(2n), pending(3n));
-  const { page } = await signedIn(t, browser, service, { search: '?order=2' });
+  const secret = await service.newKey({ scopes: SCOPES });
+  const { page } = await signedIn(t, browser, { ...service, secret }, { search: '?order=2' });
   await details(page, 2).waitFor();
   const question = page.getByRole('alertdialog');
   await askToCancel(page);
   await question.waitFor();
   // Enter has no effect in the first half second.
   await page.waitForTimeout(600);
-  for (const code of ['WEB-1', '3']) {
-    await scan(page, code);
-    assert.equal(await question.count(), 1);
+  for (const keyMs of [10, 60, 90]) {
+    for (const code of ['WEB-404', '3']) {
+      await scan(page, code, keyMs);
+      assert.equal(await question.count(), 1);
+    }
   }
+  // Of a scanner that is as slow as a person.
+  await page.getByLabel('Reason').fill('WEB-1');
+  while ((await question.getByText('this is an order’s reference').count()) === 0)
+    await typeKey(page, 'Enter');
   await page.keyboard.press('Escape');
   await question.waitFor({ state: 'detached' });
 
@@ -184,6 +192,14 @@ test('a scan confirms no cancel, of one order or of several, and places nothing'
   await scan(page, '402');
   assert.equal(await form.getByLabel('Pet').inputValue(), '402');
   assert.equal(await form.count(), 1);
+  await page.keyboard.press('Escape');
+
+  await page.getByRole('link', { name: 'Keys' }).click();
+  await page.getByRole('button', { name: 'Create key…' }).click();
+  await page.getByLabel('Name', { exact: true }).focus();
+  for (const keyMs of [10, 60]) await scan(page, 'WEB-1', keyMs);
+  await page.getByRole('heading', { name: 'Create key' }).waitFor();
+  assert.equal((await service.store.keys()).length, 2);
   const { orders } = await service.store.status();
   assert.deepEqual(orders, { pending: 3n, shipped: 0n, cancelled: 0n });
 });

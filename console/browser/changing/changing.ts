@@ -71,7 +71,7 @@ export class Changing {
     const asked = { ...dialog, isActing: true, failure: undefined };
     this.#screen.change((state) => (state.dialog = asked));
     const failure =
-      (await mistakenNumber(session, dialog)) ?? (await changeOne(this.#screen, session, dialog));
+      (await mistakenCode(session, dialog)) ?? (await changeOne(this.#screen, session, dialog));
     // Shown before history and counts are read, which can take a while.
     const isOpen = this.#screen.state.dialog === asked;
     this.#screen.change((state) => {
@@ -106,22 +106,21 @@ export class Changing {
 }
 
 /**
- * Refuses a tracking number that is the id or the reference of an order: the slip with it lies beside the carrier's label. A lookup that fails
- * refuses nothing.
+ * Refuses a tracking number, or a reason, that is the id or the reference of an order: a slip was scanned. A lookup that fails refuses nothing.
  */
-async function mistakenNumber(
+async function mistakenCode(
   session: Session,
   { action, given }: Asked,
 ): Promise<Failure | undefined> {
-  if (action !== 'ship' || given.trim() === '' || !session.may.read) return undefined;
+  if (given.trim() === '' || !session.may.read) return undefined;
   const found = await ordersNamed(session, [given]).catch(() => undefined);
   const [order] = found === undefined ? [] : namedBy(found.get(given)!);
   if (order === undefined) return undefined;
   const what = given.trim() === String(order.id) ? 'id' : 'reference';
   return {
     action,
-    title: `Not shipped: this is an order’s ${what}`,
-    text: `${given.trim()} is ${what === 'id' ? '' : 'the reference of '}order ${order.id}. Scan the label of the carrier, or clear the field.`,
+    title: `Not ${WORDS[action].done}: this is an order’s ${what}`,
+    text: `${given.trim()} is ${what === 'id' ? '' : 'the reference of '}order ${order.id}. ${action === 'ship' ? 'Scan the label of the carrier, or clear the field.' : 'Clear the field, or write a reason.'}`,
     isRetryable: true,
   };
 }

@@ -79,9 +79,11 @@ export function dialogActions(
         state.dialog = undefined;
       });
     },
-    runFirst: (event) => {
+    runFirst: (otherwise) => (event) => {
       event.preventDefault();
-      (event.currentTarget as Element).querySelector<HTMLElement>('.item')?.click();
+      const first = (event.currentTarget as Element).querySelector<HTMLElement>('.item');
+      if (first === null) otherwise(event);
+      else first.click();
     },
     close: (next) => (event) => {
       screen.change((state) => Object.assign(state, { dialog: undefined, search: '' }));

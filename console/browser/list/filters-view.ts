@@ -132,7 +132,7 @@ function viewsChip({ view, preferences }: State, actions: Actions) {
   const here = searchOf({ ...view, order: undefined });
   const link = ({ name, search }: NamedView) =>
     html`<a class="item" href=${search} aria-current=${search === here} @click=${actions.follow(viewOf(search))}><bdi>${name}</bdi></a>`;
-  return html`<span class="chip"><button type="button" popovertarget="views">${icon('columns')}Views</button></span>
+  return html`<span class="chip"><button type="button" popovertarget="views">${icon('eye')}Views</button></span>
     <div class="popover form views" id="views" popover role="dialog" aria-label="Views">
       <ul>
         ${STANDARD_VIEWS.map((each) => html`<li>${link(each)}</li>`)}

@@ -1,5 +1,6 @@
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
+import { count, orders as ordersText } from '../format.ts';
 import { type IconName, icon } from '../icons.ts';
 import { onPage, viewOf } from '../list/address.ts';
 import { STANDARD_VIEWS } from '../preferences.ts';
@@ -22,7 +23,7 @@ interface Command {
 
 /** What can be done now: with the open order, with orders, on other pages, and with the console. */
 function commandsOf(state: State, actions: Actions): readonly Command[] {
-  const { session, view, detail, preferences, people } = state;
+  const { session, view, detail, preferences, people, selected } = state;
   const { read, place, ship, cancel, follow, webhooks, keys: manage } = session!.may;
   const { id, order } = detail ?? {};
   const isPending = order?.status === 'pending';
@@ -34,6 +35,23 @@ function commandsOf(state: State, actions: Actions): readonly Command[] {
       if (isOffered) commands.push({ group, name, icon, run, keys });
     };
   const goTo = (page: typeof view.page) => actions.follow(onPage(view, page));
+  const chosen = addTo(`${count(selected.size)} selected`);
+  const some = selected.size > 0;
+  chosen(
+    some && ship,
+    `Ship ${ordersText(selected.size)}…`,
+    'truck',
+    actions.actOnSelected('ship'),
+  );
+  chosen(
+    some && cancel,
+    `Cancel ${ordersText(selected.size)}…`,
+    'crossed',
+    actions.actOnSelected('cancel'),
+  );
+  chosen(some, 'Print slips of the selected orders', 'print', actions.print('slips'));
+  chosen(some, 'Print a pick list of the selected orders', 'print', actions.print('pick-list'));
+  chosen(some, 'Clear the selection', 'cross', actions.clearSelection);
   const open = addTo(`Order ${id}`);
   open(isPending && ship, `Ship order ${id}…`, 'truck', actions.act('ship'), 's');
   open(isPending && cancel, `Cancel order ${id}…`, 'crossed', actions.act('cancel'), 'c');
@@ -80,7 +98,7 @@ export function paletteDialog(state: State, actions: Actions) {
   const item = ({ name, icon: image, keys, run }: Command) =>
     html`<button type="button" class="item" @click=${actions.close(run)}>${icon(image)}<span><bdi>${marked(name, text)}</bdi></span> ${keys.map((key) => html`<kbd aria-hidden="true">${key}</kbd>`)}</button>`;
   return html`<dialog class="ask palette" aria-label="Commands" @cancel=${actions.closeDialog}>
-    <form @submit=${actions.runFirst} @keydown=${actions.searchKey}>
+    <form @submit=${actions.runFirst(actions.submitSearch)} @keydown=${actions.searchKey}>
       <div class="field">${icon('search')}<input aria-label="What to do, or an order" .value=${search} @input=${actions.search} autocomplete="off" spellcheck="false" maxlength="255" autofocus placeholder="What to do, or an order" /><kbd aria-hidden="true">Esc</kbd></div>
       <div role="status">
         ${[...groups].map(([group, some]) => html`<p class="head">${group}</p>${some.map(item)}`)}
