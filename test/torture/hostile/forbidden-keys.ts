@@ -60,7 +60,8 @@ export const forbiddenKeys: Attack = {
     stream.close();
     const before = await stateOf(sending, secret);
     const all = operations(webhook);
-    const { id: lateId, secret: late } = JSON.parse(await newKey('--json'));
+    const every = SCOPES.flatMap((scope) => ['--scope', scope]);
+    const { id: lateId, secret: late } = JSON.parse(await newKey('--json', ...every));
     await stateOf(sending, late);
     const halves = all
       .map(callOf)
