@@ -142,27 +142,30 @@ const HELD_MS = 3_000;
 /** Takes the locks of a change, in a transaction that is rolled back: while another transaction has them, every change fails. */
 async function locksOf(session: Session, url: string): Promise<Finding[]> {
   if (!(await hasSchema(session))) return [];
-  const failure = await failureOfLocks(session);
+  let failure = await failureOf(session, LOCKS);
+  let holders: readonly string[] = [];
+  if (failure?.fault === 'locked') {
+    const [[pid] = []] = await session.query('SELECT pg_backend_pid()');
+    using _watching = watchBlockers(await newSession(url, COMMAND), pid as bigint, (found) => {
+      holders = found;
+    });
+    // The transaction can have ended by now.
+    failure = await failureOf(session, LOCKS);
+  }
   if (failure === undefined) return [ok('locks', 'no transaction is in the way of changes')];
   if (failure.fault !== 'locked') return [ok('locks', `they were not tried: ${failure.message}`)];
-  const [[pid] = []] = await session.query('SELECT pg_backend_pid()');
-  let holders: readonly string[] = [];
-  using _watching = watchBlockers(await newSession(url, COMMAND), pid as bigint, (found) => {
-    holders = found;
-  });
-  await failureOfLocks(session);
   const found = `every change fails: its locks are held by ${holders.join('; ') || 'another transaction'}`;
   const advice =
     'end the session (pg_terminate_backend), or the prepared transaction (ROLLBACK PREPARED)';
   return [problem('locks', found, advice)];
 }
 
-/** Returns why a change cannot have its locks; undefined if it can. */
-async function failureOfLocks(session: Session): Promise<StoreUnavailable | undefined> {
+const LOCKS = `SET LOCAL lock_timeout = ${HELD_MS}; SELECT FROM store FOR UPDATE; LOCK TABLE orders IN ROW EXCLUSIVE MODE`;
+
+/** Returns why statements fail, in a transaction that is rolled back; undefined if they do not. */
+async function failureOf(session: Session, sql: string): Promise<StoreUnavailable | undefined> {
   try {
-    await session.run(
-      `BEGIN; SET LOCAL lock_timeout = ${HELD_MS}; SELECT FROM store FOR UPDATE; LOCK TABLE orders IN ROW EXCLUSIVE MODE; ROLLBACK`,
-    );
+    await session.run(`BEGIN; ${sql}; ROLLBACK`);
     return undefined;
   } catch (error) {
     await session.run('ROLLBACK').catch(() => {});
@@ -172,15 +175,11 @@ async function failureOfLocks(session: Session): Promise<StoreUnavailable | unde
 
 /** Writes pages that need space on the disk, in a transaction that is rolled back: what fits into allocated space shows nothing. */
 async function diskOf(session: Session): Promise<Finding> {
-  try {
-    await session.run(`BEGIN; ${TABLESPACE}; ${FILL}; ROLLBACK`);
-    return ok('disk', 'a table can grow');
-  } catch (error) {
-    await session.run('ROLLBACK').catch(() => {});
-    const { fault, message } = error as StoreUnavailable;
-    if (fault === 'full') return problem('disk', message, 'free space on the disk of the server');
-    return ok('disk', `whether a table can grow was not tried: ${message}`);
-  }
+  const failure = await failureOf(session, `${TABLESPACE}; ${FILL}`);
+  if (failure === undefined) return ok('disk', 'a table can grow');
+  const { fault, message } = failure;
+  if (fault === 'full') return problem('disk', message, 'free space on the disk of the server');
+  return ok('disk', `whether a table can grow was not tried: ${message}`);
 }
 
 /** The table is made where that of the orders is. */
