@@ -114,10 +114,12 @@ function keyTable(byKey: Activity['byKey'], view: View, actions: Actions) {
   const active = byKey
     .filter((each) => totalOf(each) > 0n)
     .sort((one, other) => Number(totalOf(other) - totalOf(one)));
-  const most = (type: (typeof TYPES)[number]) =>
-    active.reduce((found, each) => (each[type] > found ? each[type] : found), 1n);
-  const cell = (each: Activity['byKey'][number]) => (type: (typeof TYPES)[number]) => {
-    const part = Number((each[type] * 100n) / most(type));
+  // Once for the table: every cell needs it.
+  const most = TYPES.map((type) =>
+    active.reduce((top, each) => (each[type] > top ? each[type] : top), 1n),
+  );
+  const cell = (each: Activity['byKey'][number]) => (type: (typeof TYPES)[number], at: number) => {
+    const part = Number((each[type] * 100n) / most[at]!);
     return html`<td class="number ${type} ${each[type] === 0n ? 'none' : ''}">${count(each[type])}<span class="part" .style=${`--part:${part}%`}></span></td>`;
   };
   if (active.length === 0) return html`<p class="small none">Nothing happened on these days.</p>`;

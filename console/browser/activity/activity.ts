@@ -1,10 +1,8 @@
 import type { Activity, Change } from '@store-orders/client';
 import { now as serviceTime } from '../clock.ts';
+import { DAY_COUNTS } from '../list/address.ts';
 import type { Screen } from '../screen.ts';
 import type { ActivityState } from '../state.ts';
-
-/** Days whose keys are offered by the commands. */
-const PEOPLE_DAYS = 14;
 
 export const TYPES = ['placed', 'shipped', 'cancelled'] as const;
 
@@ -50,12 +48,12 @@ export async function readActivity(screen: Screen, now = serviceTime()): Promise
   }
 }
 
-/** Reads which keys did something in the last days. The commands are of use without them, so that a failure is not shown. */
+/** Reads which keys did something in the days that the activity shows first. The commands are of use without them, so that a failure is not shown. */
 export async function readPeople(screen: Screen): Promise<void> {
   const { session } = screen.state;
   if (session?.may.follow !== true) return;
   try {
-    const days = dayStarts(PEOPLE_DAYS, serviceTime());
+    const days = dayStarts(DAY_COUNTS[0], serviceTime());
     const { byKey } = await session.client.getActivity(days, { signal: session.ending.signal });
     screen.change((state) => (state.people = byKey));
   } catch (error) {

@@ -212,8 +212,8 @@ function rangeChip(name: RangeName, state: State, actions: Actions) {
   const without = { ...view, [name]: '', statuses, order: undefined };
   const preset = (each: string) => {
     const statuses = each === 'overdue' ? (['pending'] as const) : view.statuses;
-    const order = name === 'ships' ? { sorting: SOONEST } : {};
-    const to = { ...view, [name]: each, statuses, order: undefined, ...order };
+    const sorted = name === 'ships' ? { sorting: SOONEST } : {};
+    const to = { ...view, ...sorted, [name]: each, statuses, order: undefined };
     const found = rangeCounts.get(`${name} ${each}`);
     return html`<a class="item" href=${searchOf(to)} aria-current=${each === range} @click=${actions.follow(to)}>${PRESET_NAMES[each]} <span class="number">${found === undefined ? '…' : shownIn(found, statuses)}</span></a>`;
   };
