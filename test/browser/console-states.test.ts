@@ -42,6 +42,7 @@ test('counts of another filter are not shown, and failed counts are read again',
   await page.keyboard.press('Enter');
   await page.getByRole('link', { name: 'All …' }).waitFor();
   await row(page, 1).waitFor({ state: 'detached' });
+  await row(page, 2).waitFor();
   assert.deepEqual(await ids(page), ['2']);
   await page.unroute('**/v2/store/counts?*');
   await page.getByRole('link', { name: 'All 1' }).waitFor();
@@ -220,6 +221,12 @@ test('selecting all that match can be stopped, and selects nothing then', async 
   });
   await page.getByRole('button', { name: 'Select all 700 that match' }).click();
   await page.getByText('Selecting… 500 so far').waitFor();
+  // No action is offered that would be on a part of the orders.
+  assert.equal(await page.getByRole('button', { name: 'Print slips' }).count(), 0);
+  await page.keyboard.press('ControlOrMeta+k');
+  await page.getByLabel('What to do, or an order').waitFor();
+  assert.equal(await page.getByRole('button', { name: 'Print slips' }).count(), 0);
+  await page.keyboard.press('Escape');
   await page.getByRole('button', { name: 'Stop' }).click();
   mayGoOn.resolve();
   await page.getByText(/^Selecting…/).waitFor({ state: 'detached' });
@@ -424,6 +431,7 @@ test('a change of more than 1,000 orders is confirmed by their number', async (t
   await row(page, 1001).waitFor();
   await page.getByLabel('Select all pending orders on this page').check();
   await page.getByRole('button', { name: 'Select all 1,001 that match' }).click();
+  await page.getByRole('button', { name: 'Cancel 1,001…' }).waitFor();
   await page.getByRole('button', { name: 'Print slips' }).click();
   await page.getByText('Choose up to 1,000 orders to print').waitFor();
   await row(page, 1001).getByRole('checkbox').uncheck();

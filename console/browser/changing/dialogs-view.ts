@@ -143,30 +143,36 @@ function keysDialog({ preferences }: State, actions: Actions) {
   </dialog>`;
 }
 
+/** What else can be done with the selected orders, in the bar and as commands. */
+export function othersForSelected({ selected }: State, actions: Actions) {
+  return [
+    ['Copy ids', 'copy', actions.copy([...selected.keys()].join('\n'), 'Ids')],
+    ['Print slips', 'print', actions.print('slips')],
+    ['Pick list', 'print', actions.print('pick-list')],
+    [`Export ${count(selected.size)}`, 'download', actions.exportSelected],
+    ['Clear', 'cross', actions.clearSelection],
+  ] as const;
+}
+
 /** The bar of the selected orders: actions, progress, and results; visible on every page. */
 export function bulkBar(state: State, actions: Actions) {
-  const { bulk, selected, session } = state;
+  const { bulk, selected, selecting, session } = state;
   if (bulk?.isRunning === true) return running(bulk, actions);
   if (bulk !== undefined) return outcome(bulk, actions);
-  if (selected.size === 0) return html`<p class="hidden" role="status"></p>`;
+  // An action on a part of what is being selected is not offered.
+  if (selected.size === 0 || selecting !== undefined)
+    return html`<p class="hidden" role="status"></p>`;
   const many = count(selected.size);
   const { may } = session!;
-  const copyIds = actions.copy([...selected.keys()].join('\n'), 'Ids');
-  const others = [
-    ['Copy ids', copyIds],
-    ['Print slips', actions.print('slips')],
-    ['Pick list', actions.print('pick-list')],
-    [`Export ${many}`, actions.exportSelected],
-    ['Clear', actions.clearSelection],
-  ] as const;
+  const others = othersForSelected(state, actions);
   return html`<section class="bulk" tabindex="-1" aria-label="Selected orders">
     <b>${many}<span class="wide-only"> selected</span></b>
     ${may.ship ? html`<button type="button" @click=${actions.actOnSelected('ship')}>${icon('truck')}<span>Ship ${many}…</span></button>` : nothing}
     ${may.ship && may.cancel ? html`<i class="divider" aria-hidden="true"></i>` : nothing}
     ${may.cancel ? html`<button type="button" class="danger-outline" @click=${actions.actOnSelected('cancel')}><span>Cancel ${many}…</span></button>` : nothing}
-    ${others.map(([name, action]) => html`<button type="button" class="quiet wide-only" @click=${action}>${name}${name === 'Clear' ? html` <kbd aria-hidden="true">Esc</kbd>` : nothing}</button>`)}
+    ${others.map(([name, , action]) => html`<button type="button" class="quiet wide-only" @click=${action}>${name}${name === 'Clear' ? html` <kbd aria-hidden="true">Esc</kbd>` : nothing}</button>`)}
     <button type="button" class="quiet icon-only narrow-only" popovertarget="selected-more" aria-label="More for the selected orders">${icon('more')}</button>
-    <div class="popover" id="selected-more" popover role="dialog" aria-label="Selected orders">${others.map(([name, action]) => html`<button type="button" class="item" popovertarget="selected-more" popovertargetaction="hide" @click=${action}>${name}</button>`)}</div>
+    <div class="popover" id="selected-more" popover role="dialog" aria-label="Selected orders">${others.map(([name, , action]) => html`<button type="button" class="item" popovertarget="selected-more" popovertargetaction="hide" @click=${action}>${name}</button>`)}</div>
   </section>`;
 }
 

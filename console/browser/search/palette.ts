@@ -1,5 +1,6 @@
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
+import { othersForSelected } from '../changing/dialogs-view.ts';
 import { count, orders as ordersText } from '../format.ts';
 import { type IconName, icon } from '../icons.ts';
 import { onPage, viewOf } from '../list/address.ts';
@@ -23,7 +24,7 @@ interface Command {
 
 /** What can be done now: with the open order, with orders, on other pages, and with the console. */
 function commandsOf(state: State, actions: Actions): readonly Command[] {
-  const { session, view, detail, preferences, people, selected } = state;
+  const { session, view, detail, preferences, people, selected, selecting } = state;
   const { read, place, ship, cancel, follow, webhooks, keys: manage } = session!.may;
   const { id, order } = detail ?? {};
   const isPending = order?.status === 'pending';
@@ -36,7 +37,7 @@ function commandsOf(state: State, actions: Actions): readonly Command[] {
     };
   const goTo = (page: typeof view.page) => actions.follow(onPage(view, page));
   const chosen = addTo(`${count(selected.size)} selected`);
-  const some = selected.size > 0;
+  const some = selected.size > 0 && selecting === undefined;
   chosen(
     some && ship,
     `Ship ${ordersText(selected.size)}…`,
@@ -49,9 +50,7 @@ function commandsOf(state: State, actions: Actions): readonly Command[] {
     'crossed',
     actions.actOnSelected('cancel'),
   );
-  chosen(some, 'Print slips of the selected orders', 'print', actions.print('slips'));
-  chosen(some, 'Print a pick list of the selected orders', 'print', actions.print('pick-list'));
-  chosen(some, 'Clear the selection', 'cross', actions.clearSelection);
+  for (const [name, icon, run] of othersForSelected(state, actions)) chosen(some, name, icon, run);
   const open = addTo(`Order ${id}`);
   open(isPending && ship, `Ship order ${id}…`, 'truck', actions.act('ship'), 's');
   open(isPending && cancel, `Cancel order ${id}…`, 'crossed', actions.act('cancel'), 'c');
