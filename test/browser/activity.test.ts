@@ -99,6 +99,33 @@ test('what a key did on a day has an address, the latest first, with filters, an
   assert.deepEqual(problems, []);
 });
 
+test('counts and changes that could not be read are read again once the page is live again', async (t) => {
+  const service = await busyService(t);
+  const { page } = await signedIn(t, browser, service);
+  await live(page);
+  const outage = /\/activity|\/changes\?.*by=/;
+  const fail = () => page.route(outage, (route) => route.fulfill({ status: 400, body: '' }));
+  /** The stream ends while the tab is hidden, and begins when it is shown. */
+  const restore = async () => {
+    await page.unroute(outage);
+    for (const isHidden of [true, false])
+      await page.evaluate(`Object.defineProperty(document, 'hidden', { value: ${isHidden}, configurable: true });
+        document.dispatchEvent(new Event('visibilitychange'))`);
+  };
+  const again = page.getByRole('button', { name: 'Try again' });
+  await fail();
+  await page.getByRole('link', { name: 'Activity' }).click();
+  await again.waitFor();
+  await restore();
+  await chart(page, '10 placed in 14 days, at most 10 in a day');
+  await fail();
+  await page.getByRole('link', { name: service.key.name, exact: true }).click();
+  await again.waitFor();
+  await restore();
+  await page.getByText('1 change', { exact: true }).waitFor();
+  assert.equal(await again.count(), 0);
+});
+
 test('what a key does while its day is read is there, once', async (t) => {
   const service = await startService(t);
   const { id: by } = service.key;

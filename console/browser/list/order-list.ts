@@ -6,7 +6,7 @@ import {
   type OrderPage,
 } from '@store-orders/client';
 import { followActivity, readActivity } from '../activity/activity.ts';
-import { followKey } from '../activity/changes-of-key.ts';
+import { followKey, readChangesOfKey } from '../activity/changes-of-key.ts';
 import { now } from '../clock.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
@@ -203,18 +203,19 @@ export class OrderList {
   }
 
   #showLive(isLive: boolean): void {
-    const { state } = this.#screen;
-    const hasFailed = state.problem !== undefined;
-    this.#screen.change((state) => {
+    const screen = this.#screen;
+    const { problem, activity, ofKey } = screen.state;
+    screen.change((state) => {
       if (!isLive && state.live === 'live') state.liveUntil = now();
       state.live = isLive ? 'live' : 'lost';
     });
-    if (isLive) {
-      void this.readCounts();
-      this.#onOpenChanged();
-    }
+    if (!isLive) return;
+    void this.readCounts();
+    this.#onOpenChanged();
     // Reads that failed during an outage are repeated.
-    if (isLive && hasFailed) void this.readPage();
+    if (problem !== undefined) void this.readPage();
+    if (activity?.problem !== undefined) void readActivity(screen);
+    if (ofKey?.problem !== undefined) void readChangesOfKey(screen);
   }
 
   #apply(changes: readonly Change[]): void {
