@@ -1,7 +1,8 @@
 import { html, nothing } from 'lit-html';
 import type { Actions } from './actions.ts';
 import { activityPage } from './activity/activity-view.ts';
-import { bulkBar, dialogView } from './changing/dialogs-view.ts';
+import { dialogView } from './changing/dialogs-view.ts';
+import { bulkBar } from './changing/selected-view.ts';
 import { clockProblem } from './clock.ts';
 import { detailsDialog, detailsPanel } from './details.ts';
 import { clockTime, timeZone } from './format.ts';

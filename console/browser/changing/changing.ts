@@ -16,7 +16,7 @@ import { type Action, type Failure, type SeveralToChange, WORDS } from '../state
 import { changeSeveral, outcomeOf } from './change-in-bulk.ts';
 
 /** A change of more orders than this is confirmed by typing their number. */
-export const MAX_UNASKED = 1_000;
+const MAX_UNASKED = 1_000;
 
 /** Whether the number of orders was typed, with any separators, if it is asked for. */
 export const isConfirmed = ({ length }: readonly bigint[], typed: string): boolean =>

@@ -176,11 +176,10 @@ export class OrderList {
     this.#screen.change((state) => {
       if (state.live !== 'lost') state.live = 'starting';
     });
-    const { signal } = following;
     try {
-      await this.#followOn(session, signal);
+      await this.#followOn(session, following.signal);
     } catch (error) {
-      if (signal.aborted) return;
+      if (following.signal.aborted) return;
       this.#following = undefined;
       if (error instanceof GoneError) this.#beginAgain();
       else if (this.#screen.problemOf(session, error) !== undefined) {

@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
-import { othersForSelected } from '../changing/dialogs-view.ts';
+import { othersForSelected } from '../changing/selected-view.ts';
 import { count, orders as ordersText } from '../format.ts';
 import { type IconName, icon } from '../icons.ts';
 import { onPage, viewOf } from '../list/address.ts';
@@ -28,7 +28,6 @@ function commandsOf(state: State, actions: Actions): readonly Command[] {
   const { read, place, ship, cancel, follow, webhooks, keys: manage } = session!.may;
   const { id, order } = detail ?? {};
   const isPending = order?.status === 'pending';
-  const isOpen = order !== undefined;
   const commands: Command[] = [];
   const addTo =
     (group: string) =>
@@ -38,24 +37,15 @@ function commandsOf(state: State, actions: Actions): readonly Command[] {
   const goTo = (page: typeof view.page) => actions.follow(onPage(view, page));
   const chosen = addTo(`${count(selected.size)} selected`);
   const some = selected.size > 0 && selecting === undefined;
-  chosen(
-    some && ship,
-    `Ship ${ordersText(selected.size)}…`,
-    'truck',
-    actions.actOnSelected('ship'),
-  );
-  chosen(
-    some && cancel,
-    `Cancel ${ordersText(selected.size)}…`,
-    'crossed',
-    actions.actOnSelected('cancel'),
-  );
+  const many = ordersText(selected.size);
+  chosen(some && ship, `Ship ${many}…`, 'truck', actions.actOnSelected('ship'));
+  chosen(some && cancel, `Cancel ${many}…`, 'crossed', actions.actOnSelected('cancel'));
   for (const [name, icon, run] of othersForSelected(state, actions)) chosen(some, name, icon, run);
   const open = addTo(`Order ${id}`);
   open(isPending && ship, `Ship order ${id}…`, 'truck', actions.act('ship'), 's');
   open(isPending && cancel, `Cancel order ${id}…`, 'crossed', actions.act('cancel'), 'c');
-  open(isOpen, `Print the slip of order ${id}`, 'print', actions.printOpen);
-  open(isOpen, `Copy the id ${id}`, 'copy', actions.copy(String(id), 'Id'), 'y');
+  open(order !== undefined, `Print the slip of order ${id}`, 'print', actions.printOpen);
+  open(order !== undefined, `Copy the id ${id}`, 'copy', actions.copy(String(id), 'Id'), 'y');
   const orders = addTo('Orders');
   orders(place, 'Place order', 'plus', actions.openForm, 'n');
   orders(read, 'Scan orders', 'scan', goTo('scan'), 'g', 's');
@@ -89,7 +79,6 @@ export function paletteDialog(state: State, actions: Actions) {
   const { search, found } = state;
   const text = search.trim();
   const commands = commandsOf(state, actions).filter(({ name }) => matches(name, text));
-  const groups = Map.groupBy(commands, ({ group }) => group);
   const { beginning = [], containing } = found ?? {};
   const parts = containing?.orders.slice(0, MAX_HITS) ?? [];
   const orders =
@@ -100,7 +89,7 @@ export function paletteDialog(state: State, actions: Actions) {
     <form @submit=${actions.runFirst(actions.submitSearch)} @keydown=${actions.searchKey}>
       <div class="field">${icon('search')}<input aria-label="What to do, or an order" .value=${search} @input=${actions.search} autocomplete="off" spellcheck="false" maxlength="255" autofocus placeholder="What to do, or an order" /><kbd aria-hidden="true">Esc</kbd></div>
       <div role="status">
-        ${[...groups].map(([group, some]) => html`<p class="head">${group}</p>${some.map(item)}`)}
+        ${[...Map.groupBy(commands, ({ group }) => group)].map(([group, some]) => html`<p class="head">${group}</p>${some.map(item)}`)}
         ${orders.length === 0 ? nothing : html`<p class="head">Found</p>${orders.map((order) => hit(state, order, actions))}`}
         ${commands.length + orders.length === 0 ? html`<p class="none">Nothing is named so, and no order has this id or reference.</p>` : nothing}
       </div>
