@@ -102,6 +102,8 @@ export function listenForKeys(
 
   addEventListener('keydown', (event) => {
     const { key, target, timeStamp } = event;
+    // What is scanned or typed after this takes the place of what is there, if the form stays.
+    if (key === 'Enter' && isInForm(target)) target.select();
     if (!isSignedIn() || event.defaultPrevented || event.isComposing) return;
     if (event.ctrlKey || event.metaKey || event.altKey) {
       const command = event.altKey ? undefined : commandOf(key, target);
@@ -131,14 +133,9 @@ export function listenForKeys(
       else if (typed.length >= LEAST_SCANNED && isSearch(target) && target.value.endsWith(typed)) {
         event.preventDefault();
         shortcuts.scan(target.value);
-      } else if (isInForm(target)) {
-        // Not appended to an earlier scan.
-        if (typed.length >= LEAST_SCANNED && target.type === 'text') {
-          target.value = typed;
-          target.dispatchEvent(new Event('input', { bubbles: true }));
-        }
+      } else if (key === 'Enter' && isQuick && isInForm(target)) {
         // A slip that is scanned on the way cancels, places and creates nothing.
-        if (key === 'Enter' && isQuick && target.name !== 'trackingNumber') event.preventDefault();
+        if (target.name !== 'trackingNumber') event.preventDefault();
       }
       return;
     }

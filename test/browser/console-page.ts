@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import type { Service } from '../http/harness.ts';
@@ -21,8 +22,8 @@ export async function signIn(page: Page, secret: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** A person presses a key: keys in quicker succession are a scan. */
-export const typeKey = (page: Page, key: string) => page.keyboard.press(key, { delay: 70 });
+/** A person presses a key: keys in quicker succession are a scan, and Enter that comes sooner confirms nothing. */
+export const typeKey = (page: Page, key: string) => page.keyboard.press(key, { delay: 120 });
 
 export const live = (page: Page) => page.getByText('Live', { exact: true }).waitFor();
 export const row = (page: Page, id: bigint | number) =>
@@ -30,6 +31,13 @@ export const row = (page: Page, id: bigint | number) =>
     .getByRole('row')
     .filter({ has: page.locator('th').getByRole('link', { name: String(id), exact: true }) });
 export const ids = (page: Page) => page.locator('tbody th').allInnerTexts();
+
+/** Waits for a list of these orders, in this order: while another list is read, there is none. */
+export async function listed(page: Page, expected: readonly string[]): Promise<void> {
+  const texts = "[...document.querySelectorAll('tbody th')].map((each) => each.innerText)";
+  const isThere = page.waitForFunction(`${texts}.join() === '${expected.join()}'`);
+  await isThere.catch(async () => assert.deepEqual(await ids(page), expected));
+}
 
 export async function signOut(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^Signed in with the key/ }).click();

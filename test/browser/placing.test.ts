@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Browser } from 'playwright-core';
 import { pending, place, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
-import { ids, row, signedIn } from './console-page.ts';
+import { listed, row, signedIn } from './console-page.ts';
 import { accessibilityFindings } from './page.ts';
 
 let browser: Browser;
@@ -73,7 +73,7 @@ test('a form whose answer is lost places one order, also after a reload', async 
   assert.equal(await dialog.getByLabel('Pet').isDisabled(), true);
   await dialog.getByRole('button', { name: 'Place it again' }).click();
   await page.getByRole('heading', { name: 'Order 1' }).waitFor();
-  assert.deepEqual(await ids(page), ['1']);
+  await listed(page, ['1']);
   assert.equal((await service.store.status()).orders.pending, 1n);
   await page.reload();
   await page.getByRole('heading', { name: 'Order 1' }).waitFor();

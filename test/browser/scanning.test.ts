@@ -118,7 +118,9 @@ test('Enter confirms a question in its text field, but not in the first half sec
   await page.keyboard.press('Enter');
   assert.equal(await question.count(), 1);
   assert.equal((await service.store.orders([1n]))[0]!.status, 'pending');
-  await page.keyboard.type('duplicate');
+  await page.keyboard.type('dupl');
+  await typeKey(page, 'i');
+  await page.keyboard.type('cate');
   while ((await question.count()) > 0) await typeKey(page, 'Enter');
   await page.getByText('Order 1 was cancelled').waitFor();
   const [order] = await service.store.orders([1n]);
@@ -142,8 +144,9 @@ test('a tracking number ships an order by its scan, but not if it is the code of
   }
   assert.equal((await service.store.orders([2n]))[0]!.status, 'pending');
   assert.equal(await field.inputValue(), '1');
-  // The scan takes the place of the code before.
-  await scan(page, '3SXYZ0001');
+  // The scan takes the place of the code before, also with a pause in it.
+  await page.keyboard.type('3SXYZ');
+  await scan(page, '0001');
   await page.getByText('Order 2 was shipped').waitFor();
   assert.equal((await service.store.orders([2n]))[0]!.trackingNumber, '3SXYZ0001');
 });
@@ -163,6 +166,7 @@ test('a scan confirms no cancel, of one order or of several, and places nothing'
     for (const code of ['WEB-404', '3']) {
       await scan(page, code, keyMs);
       assert.equal(await question.count(), 1);
+      assert.equal(await page.getByLabel('Reason').inputValue(), code);
     }
   }
   // Of a scanner that is as slow as a person.
