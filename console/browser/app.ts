@@ -44,6 +44,8 @@ const LONGEST_SHOWN = 60;
 const RESUME_MS = 5_000;
 /** How often relative times are drawn again, and a new day is detected. */
 const TICK_MS = 15_000;
+/** How long the open order stays while another is looked up that was scanned. */
+const LATE_MS = 150;
 /** From this width on, details are beside the list. */
 const WIDE = '(min-width: 1100px)';
 /** Up to this width, an order takes two rows. */
@@ -438,22 +440,33 @@ export class App {
       this.#go({ ...others, petId: parseWrittenId(text) });
       return;
     }
+    const late = isScanned ? setTimeout(() => this.#leaveOrder(text), LATE_MS) : undefined;
     const found = await this.#search.find(text);
-    if (found === undefined) return;
+    clearTimeout(late);
+    if (found === undefined) {
+      if (isScanned) this.#leaveOrder(text);
+      return;
+    }
     const named = namedBy(found);
     const only = named.length > 0 || isScanned ? named : [onlyHit(found) ?? []].flat();
     if (only.length === 1) this.#go({ ...view, page: 'orders', order: only[0]!.id });
     else if (named.length === 0 && !isScanned && found.beginning.length > 1) {
       this.#go({ ...others, prefix: text.trim() });
     } else {
-      if (isScanned && view.order !== undefined) {
-        // Its buttons are not for what was scanned.
-        this.#go({ ...view, order: undefined });
-        this.#screen.change((state) => Object.assign(state, { search: text }));
-      }
+      if (isScanned) this.#leaveOrder(text);
       await this.#screen.focus('#jump');
       document.querySelector<HTMLInputElement>('#jump')?.select();
     }
+  }
+
+  /** Closes the open order, whose buttons are not for what was scanned, and goes to the search box. */
+  #leaveOrder(text: string): void {
+    const { view, search } = this.#screen.state;
+    // Another was scanned.
+    if (search !== text) return;
+    if (view.order !== undefined) this.#go({ ...view, order: undefined });
+    this.#screen.change((state) => Object.assign(state, { search: text }));
+    void this.#screen.focus('#jump');
   }
 
   /** Goes to a view, and enters it in the history of the tab. */

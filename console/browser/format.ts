@@ -208,7 +208,8 @@ export function inWords(error: unknown): string {
     const minutes = Math.ceil(((error as LimitError).retryAfterMs ?? 60_000) / 60_000);
     return `This key has reached its limit of ${limited} in an hour. The next is possible in ${minutes} min.`;
   }
-  if (error instanceof UnknownOutcomeError) return 'The store did not answer in time.';
+  if (error instanceof UnknownOutcomeError || (error as Error).name === 'TimeoutError')
+    return 'The store did not answer in time.';
   if (error instanceof ConnectionError) return 'The service cannot be reached.';
   if (error instanceof ResponseError && error.status >= 500) {
     return 'The store is not available now.';

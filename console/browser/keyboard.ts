@@ -22,20 +22,22 @@ export interface Shortcuts {
 
 /** Time limit for the second key of a sequence of two. */
 const SECOND_KEY_MS = 1_500;
-/** The longest time between two keys of a scanner, which types a code and ends it with Enter or Tab. People take longer. */
-const SCANNED_KEY_MS = 35;
+/** The longest time between two keys of one code outside of text fields: of slow scanners, and of those that pause. */
+const CODE_KEY_MS = 200;
+/** The same on the page for scanning, where keys have no other meaning. */
+const SLOW_CODE_KEY_MS = 250;
 /** A person takes longer for Enter after the last key of a text, and few scanners do. */
 const QUICK_ENTER_MS = 100;
-/** The same on the page for scanning, where keys have no other meaning: wireless scanners are slower. */
-const SLOW_SCANNED_KEY_MS = 250;
-/** How long a key waits for the next one, to be known as typed by a person. Longer than above: timers can be early beside events that wait. */
+/** How long a key waits for the next one before it acts. A letter that opens or sends something waits CODE_KEY_MS: it could begin a slow code. */
 const ALONE_AFTER_MS = 60;
-/** Characters of a text that is taken for a scanned one although it was typed into the search box, where people type, too. */
+/** Letters that do no harm if they begin a slow code. */
+const HARMLESS = 'jkxy/?';
+/** Characters of the shortest code that is taken without Enter. */
 const LEAST_SCANNED = 3;
 
 /**
- * Calls the actions of keys. A barcode scanner is a keyboard, too: keys in quick succession are one code, whatever has the focus outside of a
- * text field, and none of them has its own action.
+ * Calls the actions of keys. A barcode scanner is a keyboard, too: keys in succession are one code, whatever has the focus outside of a text field,
+ * and none of them has its own action; at most the first, if it is harmless and the scanner pauses.
  * @param areOn whether letters are shortcuts now
  * @param isForScans whether all keys outside of text fields are codes
  */
@@ -52,10 +54,9 @@ export function listenForKeys(
   },
 ): void {
   let goUntil = 0;
-  /** Keys in quick succession, and the time of the last one. */
+  /** Keys in succession, how many of the first have acted, and the time of the last one. */
   let keys = '';
-  /** Whether they were typed into a text field. */
-  let areInField = false;
+  let acted = 0;
   let lastAt = Number.NEGATIVE_INFINITY;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -72,26 +73,40 @@ export function listenForKeys(
     const action = isSecond ? second[key as 'o'] : actionOf(shortcuts, key);
     action?.();
   };
-  /** Takes the keys so far, of which there is one if a person types. */
+  /** Takes the keys so far; returns none if all have acted. */
   const take = () => {
     clearTimeout(timer);
-    const text = keys;
+    timer = undefined;
+    const text = acted < keys.length ? keys : '';
     keys = '';
+    acted = 0;
     return text;
   };
-  const endAlone = () => {
-    const text = take();
-    if (text === '' || isAbove()) return;
+  /** Called when no key follows. @returns whether a search begins, which the next keys go on with */
+  const onPause = () => {
+    timer = undefined;
     if (isForScans()) {
-      if (text.length >= LEAST_SCANNED) shortcuts.scan(text);
-      return;
+      const code = take();
+      if (code.length >= LEAST_SCANNED && !isAbove()) shortcuts.scan(code);
+      return false;
     }
-    if (!areOn()) return;
+    if (!mayAct()) return false;
+    const rest = keys.slice(acted);
     // Also a code of a scanner that does not end it.
-    if (text.length > 1 || /\d/.test(text)) shortcuts.search(text);
-    else act(text);
+    const isText = rest.length > 1 || /\d/.test(rest);
+    acted = isText ? acted : keys.length;
+    if (isText) shortcuts.search(take());
+    else act(rest);
+    return isText;
   };
 
+  /** How long the latest key waits for the next one. */
+  const waitMsFor = (key: string) => {
+    // It shows nothing, and its second key can come soon.
+    if (keys === 'g') return 0;
+    const isQuick = keys.length - acted > 1 || HARMLESS.includes(key) || /\d/.test(key);
+    return isQuick || performance.now() < goUntil ? ALONE_AFTER_MS : CODE_KEY_MS;
+  };
   /** Whether single keys have actions now. */
   const mayAct = () => areOn() && !isForScans() && !isAbove();
   /** The action of a key with Ctrl or ⌘. */
@@ -117,27 +132,24 @@ export function listenForKeys(
     }
     const isEnd = key === 'Enter' || key === 'Tab';
     if (!isEnd && key.length !== 1) return;
-    if (
-      areInField !== isTyping(target) ||
-      timeStamp - lastAt > (isForScans() ? SLOW_SCANNED_KEY_MS : SCANNED_KEY_MS)
-    ) {
-      if (areInField) take();
-      else endAlone();
-    }
-    const isQuick = timeStamp - lastAt < QUICK_ENTER_MS;
+    const pause = timeStamp - lastAt;
     lastAt = timeStamp;
-    areInField = isTyping(target);
-    if (areInField) {
-      const typed = isEnd ? take() : '';
-      if (!isEnd) keys += key;
-      else if (typed.length >= LEAST_SCANNED && isSearch(target) && target.value.endsWith(typed)) {
+    if (isTyping(target)) {
+      take();
+      if (!isEnd || pause > QUICK_ENTER_MS) return;
+      if (isSearch(target) && target.value.trim() !== '') {
         event.preventDefault();
         shortcuts.scan(target.value);
-      } else if (key === 'Enter' && isQuick && isInForm(target)) {
         // A slip that is scanned on the way cancels, places and creates nothing.
-        if (target.name !== 'trackingNumber') event.preventDefault();
-      }
+      } else if (key === 'Enter' && isInForm(target) && target.name !== 'trackingNumber')
+        event.preventDefault();
       return;
+    }
+    if (pause > (isForScans() ? SLOW_CODE_KEY_MS : CODE_KEY_MS)) {
+      // Events can come before a timer that is due.
+      const isSearching = timer !== undefined && onPause();
+      take();
+      if (isSearching) return;
     }
     if (isEnd) {
       const code = take();
@@ -160,7 +172,7 @@ export function listenForKeys(
     }
     keys += key;
     clearTimeout(timer);
-    timer = setTimeout(endAlone, isForScans() ? 2 * SLOW_SCANNED_KEY_MS : ALONE_AFTER_MS);
+    timer = setTimeout(onPause, isForScans() ? 2 * SLOW_CODE_KEY_MS : waitMsFor(key));
   });
 }
 

@@ -22,8 +22,11 @@ export async function signIn(page: Page, secret: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** A person presses a key: keys in quicker succession are a scan, and Enter that comes sooner confirms nothing. */
-export const typeKey = (page: Page, key: string) => page.keyboard.press(key, { delay: 120 });
+/** A person presses a key: keys in quicker succession are a code, and Enter that comes sooner confirms nothing. */
+export async function typeKey(page: Page, key: string): Promise<void> {
+  await page.keyboard.press(key, { delay: 120 });
+  await page.waitForTimeout(100);
+}
 
 export const live = (page: Page) => page.getByText('Live', { exact: true }).waitFor();
 export const row = (page: Page, id: bigint | number) =>

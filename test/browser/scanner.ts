@@ -18,3 +18,17 @@ export async function scan(page: Page, code: string, keyMs = 10): Promise<void> 
   await Promise.all(sent);
   await session.detach();
 }
+
+/** Types a code and Enter with these times between the keys, by the clock of the page, which stands still from then on. */
+export async function scanAt(page: Page, code: string, keyMs: readonly number[]): Promise<void> {
+  for (const [index, key] of [...code, 'Enter'].entries()) {
+    await page.clock.runFor(keyMs[index] ?? keyMs.at(-1)!);
+    await page.keyboard.press(key);
+  }
+}
+
+/** Has the page a clock that stands still. */
+export async function stopClock(page: Page): Promise<void> {
+  await page.clock.install();
+  await page.clock.pauseAt(Date.now() + 1_000);
+}

@@ -5,7 +5,7 @@ import { SCOPES } from '../../src/domain/api-key.ts';
 import { pending, place, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
 import { row, signedIn, typeKey } from './console-page.ts';
-import { scan } from './scanner.ts';
+import { scan, scanAt, stopClock } from './scanner.ts';
 
 let browser: Browser;
 before(async () => {
@@ -63,8 +63,62 @@ test('a scan opens an id or a whole reference, never a part of one, in the searc
   assert.equal(new URL(page.url()).search, '');
   // Typed by a person, it opens the only order whose reference begins with it.
   await page.getByLabel('Find an order').fill('WEB-2026');
-  await typeKey(page, 'Enter');
+  while ((await details(page, 1).count()) === 0) await typeKey(page, 'Enter');
+});
+
+test('a scanner that is slow, or pauses, opens what it scans: none of its keys acts, and none is lost', async (t) => {
+  const service = await startService(t);
+  const references = ['shop-2026-1', 'cs-77-10023', 'nx-55', 'ege-2026', 'WEB-2026-104990'];
+  await place(
+    service.store,
+    ...references.map((reference, index) => ({ ...pending(BigInt(index + 1)), reference })),
+    ...[pending(98n), pending(998n), pending(10_998n)],
+  );
+  const secret = await service.newKey({ scopes: SCOPES });
+  const { page, problems } = await signedIn(t, browser, { ...service, secret });
+  await row(page, 98).waitFor();
+  await stopClock(page);
+  for (const keyMs of [36, 60, 90, 130, 190]) {
+    for (const [index, reference] of references.entries()) {
+      await scanAt(page, reference, [300, keyMs]);
+      await details(page, index + 1).waitFor();
+    }
+  }
+  for (const pauseMs of [40, 60, 150]) {
+    for (let after = 1; after < 5; after += 1) {
+      for (const code of ['10998', 'WEB-2026-104990', 'shop-2026-1']) {
+        await scanAt(page, code, [300, ...Array(after - 1).fill(10), pauseMs, 10]);
+        const id = code === '10998' ? code : references.indexOf(code) + 1;
+        await details(page, Number(id)).waitFor();
+      }
+    }
+  }
+  const { orders } = await service.store.status();
+  assert.deepEqual(orders, { pending: 8n, shipped: 0n, cancelled: 0n });
+  assert.equal((await service.store.keys()).length, 2);
+  assert.deepEqual(problems, []);
+});
+
+test('what is open is closed if a scan is not looked up, or only after a while', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n));
+  const { page } = await signedIn(t, browser, service, { search: '?order=1' });
   await details(page, 1).waitFor();
+  const mayGoOn = Promise.withResolvers<void>();
+  await page.route('**/orders/find', async (route) => {
+    await mayGoOn.promise;
+    await route.continue();
+  });
+  await scan(page, '2');
+  await details(page, 1).waitFor({ state: 'detached' });
+  assert.equal(await page.getByLabel('Find an order').inputValue(), '2');
+  mayGoOn.resolve();
+  await details(page, 2).waitFor();
+  await page.unroute('**/orders/find');
+  await page.route('**/orders/find', (route) => route.fulfill({ status: 400, body: '' }));
+  await scan(page, '1');
+  await details(page, 2).waitFor({ state: 'detached' });
+  await page.getByRole('search').getByText('Not looked up.').waitFor();
 });
 
 test('digits that are typed outside of a field begin a search', async (t) => {

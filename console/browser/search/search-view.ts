@@ -54,21 +54,24 @@ function hits(state: State, found: Found, actions: Actions) {
   const end = containing === undefined ? nothing : endOf(containing, actions);
   if (named.length + beginning.length + parts.length === 0)
     return html`${containing?.isReading ? nothing : none(found)}${end}`;
+  const only = named.length === 1 ? named[0] : onlyHit(found);
   const group = (name: string, orders: readonly OrderRecord[], part?: string) =>
     orders.length === 0
       ? nothing
       : html`<p class="head">${name}</p>
-      ${orders.slice(0, MAX_HITS).map((order) => hit(state, order, actions, part))}
+      ${orders.slice(0, MAX_HITS).map((order) => html`${hit(state, order, actions, part)}${order === only ? peek(order) : nothing}`)}
       ${orders.length > MAX_HITS ? html`<p class="small">The first ${MAX_HITS}; there are more.</p>` : nothing}`;
-  const only = named.length === 1 ? named[0] : onlyHit(found);
   return html`${named.length > 1 ? several(found) : nothing}
     ${group('Id', byId === undefined ? [] : [byId])}
     ${group('Reference', byId === undefined ? exact : named.slice(1))}
     ${group('Reference begins with this', beginning, text.trim())}
     ${group('Reference contains this, the newest first', parts, text.trim())}
-    ${end}
-    ${only === undefined ? nothing : html`<p class="peek small">Ships ${time(only.shipDate)} · placed ${time(only.placedAt)}. Enter opens it.</p>`}`;
+    ${end}`;
 }
+
+/** More of the order that Enter opens. */
+const peek = ({ shipDate, placedAt }: OrderRecord) =>
+  html`<p class="peek small">Ships ${time(shipDate)} · placed ${time(placedAt)}. Enter opens it.</p>`;
 
 /** Where the search for parts has ended, with a button that goes on; nothing at the end of the store, and if there are more hits than rows. */
 function endOf({ orders, examined, older, isReading, problem }: Containing, actions: Actions) {
