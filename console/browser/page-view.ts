@@ -82,7 +82,7 @@ function appBar(state: State, actions: Actions) {
     ${isNarrow ? nothing : html`<nav class="tabs" aria-label="Views">${tabs(state, actions)}</nav>`}
     ${may.read ? searchBox(state, actions) : nothing}
     ${isNarrow && isList ? phoneTools(state, actions) : nothing}
-    ${liveState(state)}
+    ${liveState(state, actions)}
     ${isNarrow && may.place ? html`<button type="button" class="quiet icon-only" aria-label="Place order" @click=${actions.openForm}>${icon('plus')}</button>` : nothing}
     ${keyMenu(state, actions)}
   </header>`;
@@ -99,7 +99,9 @@ function tabs({ session, view }: State, actions: Actions) {
   });
 }
 
-function liveState({ live }: State) {
+function liveState({ live, liveUntil }: State, actions: Actions) {
+  if (live === 'off' && liveUntil !== undefined)
+    return html`<button type="button" class="quiet connection" title="This key may not follow changes (changes:read)" aria-label="As of ${clockTime(liveUntil)}: reload" @click=${actions.reload}>${icon('again')}<span>As of ${clockTime(liveUntil)}</span></button>`;
   const [name, text] = {
     starting: ['wait', 'Connecting…'],
     live: ['live', 'Live'],
@@ -134,12 +136,6 @@ function banners(state: State, actions: Actions) {
       live === 'lost'
         ? html`<p class="banner" role="alert">${icon('warning')}<span><b>Not live.</b> ${liveUntil === undefined ? 'The service cannot be reached' : `The list is as of ${clockTime(liveUntil)}`}; it reconnects by itself.</span>
         <button type="button" class="link" @click=${actions.reconnect}>Try now</button></p>`
-        : nothing
-    }
-    ${
-      live === 'off' && may.read
-        ? html`<p class="banner">${icon('off')}<span><b>Not live.</b> This key may not read changes (<code>changes:read</code>): reload to see them.</span>
-        <button type="button" class="link" @click=${actions.reload}>Reload</button></p>`
         : nothing
     }
     ${

@@ -322,7 +322,7 @@ test('only a page that is live has a filled dot', async (t) => {
   assert.equal(await fillOf(page), 'none');
   const secret = await service.newKey({ scopes: ['orders:read'] });
   const second = await signedIn(t, browser, { ...service, secret });
-  await second.page.getByRole('status').getByText('Not live').waitFor();
+  await second.page.getByRole('button', { name: /^As of .*: reload$/ }).waitFor();
   assert.equal(await fillOf(second.page), 'none');
 });
 

@@ -3,7 +3,7 @@ import { after, before, test } from 'node:test';
 import type { Browser, Page, Route } from 'playwright-core';
 import { pending, place, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
-import { listed, row, signedIn, signIn, signOut } from './console-page.ts';
+import { listed, live, row, signedIn, signIn, signOut, typeKey } from './console-page.ts';
 
 let browser: Browser;
 before(async () => {
@@ -97,14 +97,11 @@ test('what the key may not do is not offered', async (t) => {
       }
     }
     assert.deepEqual(offered, expected, scope);
-    const isLive = scope === 'changes:read';
-    await page
-      .getByRole('status')
-      .getByText(isLive ? 'Live' : 'Not live')
-      .waitFor();
+    if (scope === 'changes:read') await live(page);
+    else await page.getByRole('button', { name: /^As of .*: reload$/ }).waitFor();
     // Nor by shortcuts.
     for (const key of ['c', 's', 'n'].slice(offered.length === 0 ? 0 : 3)) {
-      await page.keyboard.press(key);
+      await typeKey(page, key);
       assert.equal(await page.locator('dialog.ask').count(), 0, key);
     }
   }

@@ -92,7 +92,10 @@ export class OrderList {
       const query = { ...orderQuery(view), cursor: next };
       const page = await (begun ?? session.client.listOrders(query, { signal }));
       if (signal.aborted) return;
-      this.#screen.change((state) => addPage(state, page));
+      this.#screen.change((state) => {
+        addPage(state, page);
+        if (!session.may.follow && next === undefined) state.liveUntil = now();
+      });
       this.#cursor ??= page.changesAfter;
       void this.follow();
       // With a filter that few orders match, a page can be empty.
