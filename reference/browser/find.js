@@ -15,9 +15,18 @@ const SYNONYMS = {
   idempotency: ['retries', 'idempotency-key'],
   signature: ['webhook'],
   polling: ['changes'],
+  sse: ['stream'],
+  delete: ['cancel'],
+  retry: ['retries'],
+  filter: ['list'],
+  date: ['shipdate', 'since'],
 };
+/** Words of questions that say nothing about what is looked for. */
+const FILLERS = ['a', 'an', 'by', 'do', 'for', 'how', 'i', 'in', 'is', 'of', 'the', 'to', 'what'];
 
 /** @typedef {{ readonly name: string, readonly where: string, readonly href: string, readonly text?: string }} Place */
+
+/** @typedef {ReturnType<typeof indexed>} Indexed */
 
 /** Shows the search box; results replace the contents. */
 export function addFind() {
@@ -26,13 +35,15 @@ export function addFind() {
   const found = /** @type {HTMLElement} */ (document.querySelector('.found'));
   const none = /** @type {HTMLElement} */ (document.querySelector('.found-none'));
   const all = /** @type {HTMLElement} */ (document.querySelector('.contents .all'));
-  /** @type {readonly Place[] | undefined} */
+  /** @type {readonly Indexed[] | undefined} */
   let places;
   form.hidden = false;
 
   const show = () => {
-    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    places ??= placesIn(document);
+    const typed = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const telling = typed.filter((word) => !FILLERS.includes(word));
+    const words = telling.length > 0 ? telling : typed;
+    places ??= placesIn(document).map(indexed);
     const matching = words.length === 0 ? [] : matchesOf(places, words);
     found.replaceChildren(...matching.map(linkTo));
     found.hidden = words.length === 0;
@@ -64,21 +75,41 @@ export function addFind() {
 }
 
 /**
- * @param {readonly Place[]} places
+ * Returns the places that have the most of the words, or of what they mean; those that have them in their names come first.
+ * @param {readonly Indexed[]} places
  * @param {readonly string[]} words
  */
 function matchesOf(places, words) {
-  const matches = places.filter(({ name, where, text = '' }) => {
-    const all = `${name} ${where} ${text}`.toLowerCase();
-    return words.every((word) =>
-      [word, ...(SYNONYMS[word] ?? [])].some((each) => all.includes(each)),
-    );
+  const countIn = (/** @type {string} */ text) =>
+    words.filter((word) =>
+      [word, ...(SYNONYMS[word] ?? [])].some((each) => text.includes(` ${plain(each)}`)),
+    ).length;
+  const ranked = places.map(({ place, name, where, text }) => {
+    const rank = 2 * countIn(name) + countIn(where);
+    return { place, rank, count: countIn(`${name}${where}${text}`) };
   });
-  // Names with the most words of the search come first.
-  const rank = (/** @type {Place} */ { name }) =>
-    words.filter((word) => !name.toLowerCase().includes(word)).length;
-  return matches.toSorted((one, other) => rank(one) - rank(other)).slice(0, MOST_FOUND);
+  const most = Math.max(1, ...ranked.map(({ count }) => count));
+  return ranked
+    .filter(({ count }) => count === most)
+    .toSorted((one, other) => other.rank - one.rank)
+    .slice(0, MOST_FOUND)
+    .map(({ place }) => place);
 }
+
+/** A place with its texts as they are searched. @param {Place} place */
+const indexed = (place) => ({
+  place,
+  name: beginnings(place.name),
+  where: beginnings(place.where),
+  text: beginnings(place.text ?? ''),
+});
+
+/** Lower case, with a blank for all but letters and digits. */
+const plain = (/** @type {string} */ text) => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, ' ');
+
+/** A text in which each beginning of a word, also within a name such as listOrders, has a blank before it. */
+const beginnings = (/** @type {string} */ text) =>
+  ` ${plain(text)} ${plain(text.replaceAll(/([a-z])([A-Z])/g, '$1 $2'))}`;
 
 /** @param {Document} page @returns {Place[]} */
 function placesIn(page) {

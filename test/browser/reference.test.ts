@@ -104,6 +104,11 @@ test('guides are found by what they are about', async (t) => {
     ['pagination', 'Pages of a list guide'],
     ['authentication', 'Keys and scopes guide'],
     ['429', 'Retries and limits guide'],
+    ['how to retry', 'Retries and limits guide'],
+    ['delete order', 'Cancel an order v2 cancelOrder orders:cancel'],
+    ['sse', 'Stream changes v2 streamChanges changes:read'],
+    ['filter by date', 'shipDateFrom v2 listOrders'],
+    ['listorders', 'List orders v2 listOrders orders:read'],
   ] as const) {
     await page.getByLabel('Find guides, operations, fields and errors').fill(words);
     await found.getByRole('link', { name: guide, exact: true }).waitFor();
