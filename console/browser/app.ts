@@ -493,7 +493,8 @@ export class App {
     this.#screen.change((state) => Object.assign(state, { view }));
     if (session === undefined) return;
     const isOtherPage = isFirst || before.page !== view.page;
-    if (isOtherPage || before.days !== view.days) void readActivity(this.#screen);
+    const isOtherDay = before.day !== view.day && view.by === '';
+    if (isOtherPage || isOtherDay || before.days !== view.days) void readActivity(this.#screen);
     const isOtherKey = isOtherPage || before.by !== view.by || before.day !== view.day;
     if (isOtherKey) void readChangesOfKey(this.#screen);
     if (isOtherPage) void readWebhooks(this.#screen);

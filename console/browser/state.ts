@@ -288,6 +288,9 @@ export interface ActivityState {
   readonly days: number;
   /** The latest counts; undefined before the first. */
   readonly found: Activity | undefined;
+  /** The day of the view, and its counts; undefined without one, and before the first. */
+  readonly day: string;
+  readonly ofDay: Activity | undefined;
   /** Ends the current count; undefined if there is none. */
   readonly reading: AbortController | undefined;
   /** Changes that arrived while it was read. */

@@ -99,6 +99,30 @@ test('what a key did on a day has an address, the latest first, with filters, an
   assert.deepEqual(problems, []);
 });
 
+test('a day has the counts of its keys, in its address and as they happen', async (t) => {
+  const service = await busyService(t);
+  const { page, problems } = await signedIn(t, browser, service);
+  await live(page);
+  await page.getByRole('link', { name: 'Activity' }).click();
+  const days = page.getByRole('table', { name: 'Orders of each day' });
+  await days.getByRole('link').nth(1).click();
+  await page.getByText('Nothing happened then.').waitFor();
+  await days.getByRole('link', { name: 'Today' }).click();
+  const keys = page.getByRole('table', { name: 'Changes of these days' });
+  await keys.getByRole('row', { name: 'operators of the store 10 1 1' }).waitFor();
+  assert.match(new URL(page.url()).search, /^\?view=activity&day=\d{4}-\d\d-\d\d$/);
+  await service.store.apply([{ type: 'cancel', id: 4n }]);
+  await keys.getByRole('row', { name: 'operators of the store 10 1 2' }).waitFor();
+  assert.deepEqual(await accessibilityFindings(page), []);
+  // The page of a key is that of the day, and the way back leads there.
+  await keys.getByRole('link', { name: service.key.name }).click();
+  await page.getByText('1 change', { exact: true }).waitFor();
+  await page.getByRole('main').getByRole('link', { name: 'Activity' }).click();
+  await page.getByRole('link', { name: 'All 14 days' }).click();
+  assert.equal(new URL(page.url()).search, '?view=activity');
+  assert.deepEqual(problems, []);
+});
+
 test('counts and changes that could not be read are read again once the page is live again', async (t) => {
   const service = await busyService(t);
   const { page } = await signedIn(t, browser, service);

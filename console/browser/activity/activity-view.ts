@@ -4,7 +4,7 @@ import type { Actions } from '../actions.ts';
 import { count, day, LOCALE, longDay, timeZone, waiting } from '../format.ts';
 import { eventWords, icon } from '../icons.ts';
 import { DAY_COUNTS, searchOf, type View } from '../list/address.ts';
-import { today } from '../list/range.ts';
+import { dayStart, dayText, today } from '../list/range.ts';
 import type { State } from '../state.ts';
 import { sumOf, TYPES } from './activity.ts';
 import { barChart, dayTable } from './counts-view.ts';
@@ -36,7 +36,11 @@ export function activityPage(state: State, actions: Actions) {
 
 function cards(found: Activity, { activity, view }: State, actions: Actions) {
   const { periods, byKey } = found;
-  const marked = activity?.marked;
+  const { marked, ofDay } = activity!;
+  const shown = dayStart(view.day);
+  const link = (to: View, content: unknown) =>
+    html`<a href=${searchOf(to)} @click=${actions.follow(to)}>${content}</a>`;
+  const dayLink = (day: Date, name: unknown) => link({ ...view, day: dayText(day) }, name);
   return html`<div class="cards">
     <section class="card" aria-labelledby="by-day">
       <div class="card-head"><h2 id="by-day">Orders a day</h2><span class="small">Each row has its own scale</span>${readout(periods, marked)}</div>
@@ -44,9 +48,11 @@ function cards(found: Activity, { activity, view }: State, actions: Actions) {
         ${TYPES.map((type) => chart(periods, type, marked, actions))} ${axis(periods)}
       </div>
     </section>
-    <section class="card days" aria-labelledby="days"><div class="card-head"><h2 id="days">Days</h2><span class="small">Newest first; today so far</span></div>
-      <div class="scroll" tabindex="0" role="group" aria-label="Table of days">${dayTable(found, today(), (_, name) => name)}</div></section>
-    <section class="card" aria-labelledby="by-key"><div class="card-head"><h2 id="by-key">By key</h2><span class="small">Who did what in ${periods.length} days; choose one to see it day by day</span></div>${keyTable(byKey, view, actions)}</section>
+    <section class="card days" aria-labelledby="days"><div class="card-head"><h2 id="days">Days</h2><span class="small">Choose one for its keys; today so far</span></div>
+      <div class="scroll" tabindex="0" role="group" aria-label="Table of days">${dayTable(found, shown ?? today(), dayLink)}</div></section>
+    <section class="card" aria-labelledby="by-key"><div class="card-head"><h2 id="by-key">By key</h2>
+      <span class="small">Who did what ${shown === undefined ? `in ${periods.length} days` : `on ${longDay(shown)}`}; choose one to see it day by day${shown === undefined ? nothing : html` · ${link({ ...view, day: '' }, `All ${periods.length} days`)}`}</span></div>
+      ${shown !== undefined && ofDay === undefined ? html`<p class="small none">Counting…</p>` : keyTable(ofDay?.byKey ?? byKey, view, actions)}</section>
   </div>`;
 }
 
@@ -122,7 +128,7 @@ function keyTable(byKey: Activity['byKey'], view: View, actions: Actions) {
     const part = Number((each[type] * 100n) / most[at]!);
     return html`<td class="number ${type} ${each[type] === 0n ? 'none' : ''}">${count(each[type])}<span class="part" .style=${`--part:${part}%`}></span></td>`;
   };
-  if (active.length === 0) return html`<p class="small none">Nothing happened on these days.</p>`;
+  if (active.length === 0) return html`<p class="small none">Nothing happened then.</p>`;
   const name = ({ by, byName }: Activity['byKey'][number]) => {
     if (by === undefined) return 'operators of the store';
     const to = { ...view, by };

@@ -1,6 +1,7 @@
 import type { Activity, Change } from '@store-orders/client';
 import { now as serviceTime } from '../clock.ts';
 import { DAY_COUNTS } from '../list/address.ts';
+import { dayStart } from '../list/range.ts';
 import type { Screen } from '../screen.ts';
 import type { ActivityState } from '../state.ts';
 
@@ -16,7 +17,7 @@ export const sumOf = (periods: Activity['periods'], type: (typeof TYPES)[number]
  */
 export async function readActivity(screen: Screen, now = serviceTime()): Promise<void> {
   const { session, view, activity: before } = screen.state;
-  const { days } = view;
+  const { days, day } = view;
   before?.reading?.abort();
   const isShown = session?.may.follow === true && view.page === 'activity';
   if (!isShown) {
@@ -25,8 +26,11 @@ export async function readActivity(screen: Screen, now = serviceTime()): Promise
   }
   const reading = new AbortController();
   const found = before?.days === days ? before.found : undefined;
+  const ofDay = before?.day === day ? before.ofDay : undefined;
   const marked = before?.marked;
-  const begun: ActivityState = { days, found, reading, waiting: [], problem: undefined, marked };
+  const begun: ActivityState = {
+    ...{ days, found, day, ofDay, reading, waiting: [], problem: undefined, marked },
+  };
   screen.change((state) => Object.assign(state, { activity: begun }));
   const show = (result: Partial<ActivityState>) =>
     screen.change((state) => {
@@ -37,8 +41,14 @@ export async function readActivity(screen: Screen, now = serviceTime()): Promise
     });
   try {
     const signal = AbortSignal.any([session.ending.signal, reading.signal]);
-    const activity = await session.client.getActivity(dayStarts(days, now), { signal });
-    show({ found: withChanges(activity, begun.waiting) });
+    const read = (starts: Date[]) => session.client.getActivity(starts, { signal });
+    const shown = dayStart(day);
+    const [activity, one] = await Promise.all([
+      read(dayStarts(days, now)),
+      shown && read(dayStarts(1, shown)),
+    ]);
+    const { waiting } = begun;
+    show({ found: withChanges(activity, waiting), ofDay: one && withChanges(one, waiting) });
   } catch (error) {
     if (reading.signal.aborted) return;
     const problem = screen.problemOf(session, error);
@@ -74,7 +84,8 @@ export function followActivity(screen: Screen, changes: readonly Change[]): void
   if (later !== undefined) void readActivity(screen, new Date(later.at));
   else if (!changes.every(isNamed)) void readActivity(screen);
   else {
-    const next = { ...activity, found: withChanges(found, changes) };
+    const ofDay = activity.ofDay && withChanges(activity.ofDay, changes);
+    const next = { ...activity, found: withChanges(found, changes), ofDay };
     screen.change((state) => Object.assign(state, { activity: next }));
   }
 }

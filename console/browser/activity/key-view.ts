@@ -35,7 +35,7 @@ export function keyPage(state: State, found: ChangesOfKey, actions: Actions) {
   };
   const shown = view.type === '' ? changes : of(view.type);
   return html`<div class="head-row">
-      <h1 tabindex="-1">${link({ ...view, by: '', day: '', type: '' }, 'Activity')} <span aria-hidden="true">›</span> <bdi>${name}</bdi></h1>
+      <h1 tabindex="-1">${link({ ...view, by: '', type: '' }, 'Activity')} <span aria-hidden="true">›</span> <bdi>${name}</bdi></h1>
       <code>${by}</code>
       <div class="day-walk">${link(onDay(from, -1), icon('left'), 'The day before')}
         <b>${isToday ? 'Today, ' : ''}${longDay(from)}</b>
