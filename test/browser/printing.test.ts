@@ -146,6 +146,9 @@ test('an open order is printed as one page, with its codes, dates and history', 
   const words = pages[0]!.replaceAll(/\s+/g, ' ');
   assert.match(words, /Order 61 WEB-61 Cancelled Pet 61 Quantity 1/);
   assert.match(words, /Reason out of stock History When What By .*, \d{4}, .* Cancelled test/);
+  const small = await printed(page, { format: 'A6' });
+  assert.match(small[0]!, /^Order 61$/m);
+  assert.match(small.at(-1)!, /Cancelled test/);
 });
 
 test('the activity is printed with the bars of its charts, the store and the time', async (t) => {
