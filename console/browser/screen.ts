@@ -1,7 +1,8 @@
+import { AuthenticationError } from '@store-orders/client';
 import { render, type TemplateResult } from 'lit-html';
 import { inWords } from './format.ts';
 import type { View } from './list/address.ts';
-import { isSignedOut, type Session } from './sign-in.ts';
+import type { Session } from './sign-in.ts';
 import { initialState, nameOf, type State } from './state.ts';
 
 /** How long a message is shown. */
@@ -115,7 +116,7 @@ export class Screen {
    */
   problemOf(session: Session, error: unknown): string | undefined {
     if (this.state.session !== session) return undefined;
-    if (!isSignedOut(error)) return inWords(error);
+    if (!(error instanceof AuthenticationError)) return inWords(error);
     this.#onSignedOut();
     return undefined;
   }
