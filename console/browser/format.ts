@@ -217,5 +217,7 @@ export function inWords(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-export const sentence = (text: string): string =>
-  `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
+export const capital = (text: string): string =>
+  `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+
+export const sentence = (text: string): string => `${capital(text)}.`;

@@ -1,6 +1,6 @@
 import { AuthenticationError } from '@store-orders/client';
 import { render, type TemplateResult } from 'lit-html';
-import { inWords } from './format.ts';
+import { capital, inWords } from './format.ts';
 import type { View } from './list/address.ts';
 import type { Session } from './sign-in.ts';
 import { initialState, nameOf, type State } from './state.ts';
@@ -126,10 +126,5 @@ function titleOf(state: State): string {
   const { session, view, detail, invitation } = state;
   if (invitation !== undefined) return `Invitation · ${nameOf(state)}`;
   if (session === undefined) return `Sign in · ${nameOf(state)}`;
-  const names = {
-    ...{ orders: 'Orders', scan: 'Scan', activity: 'Activity' },
-    ...{ keys: 'Keys', webhooks: 'Webhooks' },
-  };
-  const page = names[view.page];
-  return `${detail === undefined ? page : `Order ${detail.id}`} · ${nameOf(state)}`;
+  return `${detail === undefined ? capital(view.page) : `Order ${detail.id}`} · ${nameOf(state)}`;
 }

@@ -1,14 +1,14 @@
 import type { Key } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
-import { count, day } from '../format.ts';
+import { capital, count, day } from '../format.ts';
 import { icon } from '../icons.ts';
 import { searchOf } from '../list/address.ts';
 import { dayText, today } from '../list/range.ts';
 import type { Session } from '../sign-in.ts';
 import type { State } from '../state.ts';
 import { endOf, type KeyDraft, PRESETS } from './new-key.ts';
-import { ABILITIES, abilitiesOf, capital } from './scopes.ts';
+import { ABILITIES, abilitiesOf } from './scopes.ts';
 
 /** The form of a new key, beside what it comes to. */
 export function createPage({ session, view, newKey }: State, actions: Actions) {

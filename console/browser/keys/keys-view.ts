@@ -3,14 +3,14 @@ import { html, nothing } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { Actions } from '../actions.ts';
 import { now } from '../clock.ts';
-import { ago, count, day, daysFrom, time, waiting } from '../format.ts';
+import { ago, capital, count, day, daysFrom, time, waiting } from '../format.ts';
 import { icon } from '../icons.ts';
 import { onPage, searchOf } from '../list/address.ts';
 import type { State } from '../state.ts';
 import { createPage } from './create-view.ts';
 import { isOnlyInvited, type QuestionKind } from './key-state.ts';
 import { PRESETS } from './new-key.ts';
-import { ABILITIES, abilitiesOf, capital } from './scopes.ts';
+import { ABILITIES, abilitiesOf } from './scopes.ts';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
