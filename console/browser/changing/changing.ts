@@ -12,7 +12,7 @@ import { showOrder } from '../list/list-state.ts';
 import type { Screen } from '../screen.ts';
 import { namedBy, ordersNamed } from '../search/search.ts';
 import type { Session } from '../sign-in.ts';
-import { type Action, type Failure, type SeveralToChange, WORDS } from '../state.ts';
+import { type Action, type Dialog, type Failure, type SeveralToChange, WORDS } from '../state.ts';
 import { changeSeveral, outcomeOf } from './change-in-bulk.ts';
 
 /** A change of more orders than this is confirmed by typing their number. */
@@ -105,6 +105,9 @@ export class Changing {
   }
 }
 
+/** What is to become of an order. */
+type Asked = Dialog & { readonly kind: 'one' };
+
 /**
  * Refuses a tracking number, or a reason, that is the id or the reference of an order: a slip was scanned. A lookup that fails refuses nothing.
  */
@@ -123,14 +126,6 @@ async function mistakenCode(
     text: `${given.trim()} is ${what === 'id' ? '' : 'the reference of '}order ${order.id}. ${action === 'ship' ? 'Scan the label of the carrier, or clear the field.' : 'Clear the field, or write a reason.'}`,
     isRetryable: true,
   };
-}
-
-/** What is to become of an order. */
-interface Asked {
-  readonly action: Action;
-  readonly order: OrderRecord;
-  /** The reason of a cancel, or the tracking number of a shipment; empty for none. */
-  readonly given: string;
 }
 
 /**
@@ -185,8 +180,8 @@ async function failureOf(
     error instanceof OrderChangedError ||
     error instanceof NotFoundError;
   if (order !== undefined && order.status !== 'pending') {
-    const status = order.status;
-    if (`${status}` === done && !wasRefused) {
+    const { status } = order;
+    if (status === done && !wasRefused) {
       // The change took effect, but its response was lost.
       screen.toast(`Order ${id} was ${done}`);
       return undefined;

@@ -23,7 +23,7 @@ import {
   withoutFilters,
 } from './address.ts';
 import { isEmptyStore } from './list-state.ts';
-import { dayStart, daysOf, PRESET_NAMES, PRESETS_OF, type Range, type RangeName } from './range.ts';
+import { dayStart, daysOf, PRESETS, PRESETS_OF, type Range, type RangeName } from './range.ts';
 
 /** The heading of the list, with its filters. */
 export function filterBar(state: State, actions: Actions) {
@@ -203,7 +203,7 @@ function rangeChip(name: RangeName, state: State, actions: Actions) {
     const sorted = name === 'ships' ? { sorting: SOONEST } : {};
     const to = { ...view, ...sorted, [name]: each, statuses, order: undefined };
     const found = rangeCounts.get(`${name} ${each}`);
-    return html`<a class="item" href=${searchOf(to)} aria-current=${each === range} @click=${actions.follow(to)}>${PRESET_NAMES[each]} <span class="number">${found === undefined ? '…' : shownIn(found, statuses)}</span></a>`;
+    return html`<a class="item" href=${searchOf(to)} aria-current=${each === range} @click=${actions.follow(to)}>${PRESETS[each]!.name} <span class="number">${found === undefined ? '…' : shownIn(found, statuses)}</span></a>`;
   };
   const [from, to] = daysOf(range);
   const shown = rangeCounts.get(`${name} draft`);
@@ -249,8 +249,8 @@ export function filtersInWords(view: View): string {
 /** The name of a range: "Next 7 days", "Nov 22 to Nov 28". */
 function rangeName(range: Range, { statuses }: View): string {
   if (range === 'overdue' && statuses.join() !== 'pending') return 'Before today';
-  const name = PRESET_NAMES[range];
-  if (name !== undefined) return name;
+  const preset = PRESETS[range];
+  if (preset !== undefined) return preset.name;
   const [from, to] = daysOf(range).map((each) => dayStart(each));
   if (from === undefined) return `until ${day(to!)}`;
   if (to === undefined) return `from ${day(from)}`;
