@@ -216,17 +216,17 @@ export class App {
         this.#go(view);
       },
       exportCsv: () => void exportCsv(this.#screen),
-      exportSelected: () => void exportCsv(this.#screen, this.#screen.state.selected),
-      print: (paper) => () => void printOrders(this.#screen, paper, this.#screen.state.selected),
+      exportSelected: () => void exportCsv(this.#screen, [...this.#screen.state.selected.keys()]),
+      print: (paper) => () =>
+        void printOrders(this.#screen, paper, [...this.#screen.state.selected.keys()]),
       printOpen: () => {
-        const order = this.#screen.state.detail?.order;
-        if (order !== undefined)
-          void printOrders(this.#screen, 'slips', new Map([[order.id, order]]));
+        const { order } = this.#screen.state.detail ?? {};
+        if (order !== undefined) void printOrders(this.#screen, 'slips', [order.id]);
       },
       printScanned: (paper) => () => {
         const ready = readyIn(this.#screen.state.scans);
-        const chosen = new Map(ready.map(({ order }) => [order!.id, order!]));
-        void printOrders(this.#screen, paper, chosen);
+        const ids = ready.map(({ order }) => order!.id);
+        void printOrders(this.#screen, paper, ids);
       },
       paste: (event) => {
         const text = (event as ClipboardEvent).clipboardData?.getData('text/plain').trim() ?? '';

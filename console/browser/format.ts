@@ -185,16 +185,18 @@ const LIMITS: Readonly<Record<string, string>> = {
   key_change_limit_reached: 'changes of keys',
 };
 
+/** Whether the state of an order, or of a key, forbids what was asked. */
+export const isRefusal = (error: unknown) =>
+  error instanceof ConflictError ||
+  error instanceof OrderChangedError ||
+  error instanceof NotFoundError;
+
 /** Describes an error for the staff of the store, as a sentence. */
 export function inWords(error: unknown): string {
   const answer = error instanceof UnknownOutcomeError ? error.cause : error;
   // Of a later release, which has added the error.
   if (answer instanceof ResponseError && answer.isUnclear) return answer.message;
-  const isRefusal =
-    error instanceof ConflictError ||
-    error instanceof OrderChangedError ||
-    error instanceof NotFoundError;
-  if (isRefusal) return refusalInWords(error);
+  if (isRefusal(error)) return refusalInWords(error);
   if (error instanceof ForbiddenError && error.code === 'exceeds_own_key') {
     return `Your key cannot give or change more than it has: ${error.problems.map(({ detail }) => detail).join('; ')}.`;
   }

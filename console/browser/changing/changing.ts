@@ -1,13 +1,7 @@
-import {
-  ConflictError,
-  LimitError,
-  NotFoundError,
-  OrderChangedError,
-  type OrderRecord,
-} from '@store-orders/client';
+import { LimitError, OrderChangedError, type OrderRecord } from '@store-orders/client';
 import { now } from '../clock.ts';
 import { readDetails } from '../details.ts';
-import { clockTime, codeInWords, inWords, reasonIn, sentence } from '../format.ts';
+import { clockTime, codeInWords, inWords, isRefusal, reasonIn, sentence } from '../format.ts';
 import { showOrder } from '../list/list-state.ts';
 import type { Screen } from '../screen.ts';
 import { namedBy, ordersNamed } from '../search/search.ts';
@@ -175,10 +169,7 @@ async function failureOf(
     });
   }
   const at = order && clockTime(new Date(order.updatedAt));
-  const wasRefused =
-    error instanceof ConflictError ||
-    error instanceof OrderChangedError ||
-    error instanceof NotFoundError;
+  const wasRefused = isRefusal(error);
   if (order !== undefined && order.status !== 'pending') {
     const { status } = order;
     if (status === done && !wasRefused) {

@@ -1,4 +1,3 @@
-import type { ManagedKey } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
 import { now } from '../clock.ts';
@@ -7,7 +6,7 @@ import { type IconName, icon } from '../icons.ts';
 import type { Dialog, State } from '../state.ts';
 import { endChoices, ownEnd } from './create-view.ts';
 import { invitationLink } from './invitation.ts';
-import { isOnlyInvited } from './key-state.ts';
+import { isOnlyInvited, type KeyQuestion } from './key-state.ts';
 import { lastUse } from './keys-view.ts';
 import { qrCode } from './qr-code.ts';
 import { abilitiesOf } from './scopes.ts';
@@ -92,7 +91,6 @@ function rotateDialog(dialog: Dialog & { readonly kind: 'rotate' }, actions: Act
       keep: isInvited ? 'Do not invite' : 'Keep the secret',
       go: isInvited ? 'Invite again' : 'Replace the secret',
       going: isInvited ? 'Inviting…' : 'Replacing…',
-      isDangerous: false,
     },
     actions,
   );
@@ -115,8 +113,7 @@ function changeDialog(
       choices: html`<label class="given"><span>Name</span><input name="name" maxlength="100" autocomplete="off" spellcheck="false" dir="auto" autofocus .value=${name} /></label>
         <fieldset class="radios"><legend>Expires</legend>${endChoices(dialog, session!.key, asIs)} ${ownEnd(session!.key)}</fieldset>
         ${formerSecretUntil === undefined ? nothing : html`<label class="again"><input type="checkbox" name="endsFormer" .checked=${endsFormer} /> End the old secret now, not ${time(formerSecretUntil)}</label>`}`,
-      ...{ keep: 'Leave as it is', go: 'Change key', going: 'Changing…' },
-      ...{ isDangerous: false, hasField: true },
+      ...{ keep: 'Leave as it is', go: 'Change key', going: 'Changing…', hasField: true },
     },
     actions,
   );
@@ -156,10 +153,7 @@ function revokeDialog(
   );
 }
 
-interface Question {
-  readonly key: ManagedKey;
-  readonly isActing: boolean;
-  readonly problem: string | undefined;
+interface Question extends KeyQuestion {
   readonly title: unknown;
   readonly text: string;
   readonly notice: unknown;
@@ -168,7 +162,7 @@ interface Question {
   readonly keep: string;
   readonly go: string;
   readonly going: string;
-  readonly isDangerous: boolean;
+  readonly isDangerous?: boolean;
   /** Whether a text field has the focus in their place. */
   readonly hasField?: boolean;
 }
