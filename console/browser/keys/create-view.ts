@@ -52,14 +52,10 @@ export function endChoices(
 ) {
   const choices = [
     ...(asIs === undefined ? [] : [['as-is', asIs]]),
-    ...[
-      ['30', 'in 30 days'],
-      ['90', 'in 90 days'],
-    ],
-    ...[
-      ['own', expiresAt === undefined ? 'never' : `${day(expiresAt)}, as yours`],
-      ['day', 'on a day'],
-    ],
+    ['30', 'in 30 days'],
+    ['90', 'in 90 days'],
+    ['own', expiresAt === undefined ? 'never' : `${day(expiresAt)}, as yours`],
+    ['day', 'on a day'],
   ];
   const last = expiresAt === undefined ? '9998-12-31' : dayText(new Date(expiresAt));
   return html`${choices.map(([value, text]) => html`<label><input type="radio" name="ends" value=${value} .checked=${ends === value} /> <span>${text}</span></label>`)}

@@ -56,24 +56,24 @@ function madeDialog(
   </dialog>`;
 }
 
-/** The old secret, by how it is replaced. */
+/** The old secret, by how it is replaced; without a hint, the time is shown at which it ends. */
 const ROTATIONS = [
-  ['86400', 'for 24 hours', 86_400],
-  ['604800', 'for 7 days', 604_800],
-  ['0', 'no longer', 0],
-  ['invitation', 'until an invitation is accepted', 0],
+  ['86400', 'for 24 hours', undefined],
+  ['604800', 'for 7 days', undefined],
+  ['0', 'no longer', 'if it has leaked; what uses it stops at once'],
+  [
+    'invitation',
+    'until an invitation is accepted',
+    'for a person, who gets the new one in their own browser',
+  ],
 ] as const;
-const HINTS: Readonly<Record<string, string>> = {
-  '0': 'if it has leaked; what uses it stops at once',
-  invitation: 'for a person, who gets the new one in their own browser',
-};
 
 function rotateDialog(dialog: Dialog & { readonly kind: 'rotate' }, actions: Actions) {
   const { key, choice, isActing, isSent, problem } = dialog;
   const isInvited = isOnlyInvited(key);
-  const radio = ([value, text, seconds]: (typeof ROTATIONS)[number]) => {
-    const until = new Date(now().getTime() + seconds * 1_000).toISOString();
-    return html`<label><input type="radio" name="choice" value=${value} ?disabled=${isSent} .checked=${choice === value} /><span><b>${text}</b> <span class="hint">${HINTS[value] ?? html`until ${time(until)}`}</span></span></label>`;
+  const radio = ([value, text, hint]: (typeof ROTATIONS)[number]) => {
+    const until = new Date(now().getTime() + Number(value) * 1_000);
+    return html`<label><input type="radio" name="choice" value=${value} ?disabled=${isSent} .checked=${choice === value} /><span><b>${text}</b> <span class="hint">${hint ?? html`until ${time(until.toISOString())}`}</span></span></label>`;
   };
   return question(
     {

@@ -80,19 +80,15 @@ function table(state: State, actions: Actions) {
     ...found.filter(({ id }) => id === own),
     ...found.filter(({ id }) => id !== own),
   ].slice(0, keys?.most);
-  const heads: readonly (readonly [string, unknown])[] = [
-    ...([
-      ['name', 'Key'],
-      ['may', 'May'],
-      ['used', 'Last used'],
-    ] as const),
+  const heads = [
+    ['name', 'Key'],
+    ['may', 'May'],
+    ['used', 'Last used'],
     ['ends', view.keys === 'revoked' ? 'Revoked' : 'Expires'],
-    ...([
-      ['made', 'Made'],
-      ['state', hidden('State')],
-      ['do', hidden('Actions')],
-    ] as const),
-  ];
+    ['made', 'Made'],
+    ['state', hidden('State')],
+    ['do', hidden('Actions')],
+  ] as const;
   return html`${keys?.problem === undefined ? nothing : html`<p class="notice" role="alert">${icon('warning')}<span>These may not be all keys. ${keys.problem}</span><button type="button" @click=${actions.keys.read}>Try again</button></p>`}
     <table class="key-list" role="table"><caption class="hidden">Keys</caption>
       <thead role="rowgroup"><tr role="row">${heads.map(([name, text]) => html`<th scope="col" role="columnheader" class=${name}>${text}</th>`)}</tr></thead>
