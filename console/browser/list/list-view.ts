@@ -15,7 +15,7 @@ import {
 } from '../format.ts';
 import { icon } from '../icons.ts';
 import { hiddenIn, type State } from '../state.ts';
-import { moreIn, type Sorting, searchOf, totalOf, withoutFilters } from './address.ts';
+import { moreIn, searchOf, totalOf, type View, withoutFilters } from './address.ts';
 import { filtersInWords, phoneHead, STATUS_NAMES } from './filters-view.ts';
 import { isEmptyList, isEmptyStore, maySelect, selectable } from './list-state.ts';
 
@@ -90,7 +90,7 @@ function table(state: State, actions: Actions) {
   const [id, pet, quantity] = (['id', 'petId', 'quantity'] as const).map((name) =>
     Math.max(LEAST_DIGITS, ...orders.map((order) => widthOf(order[name]))),
   ) as [number, number, number];
-  const heading = (name: string, className: string, by?: Sorting['by'], begins = true) => {
+  const heading = (name: string, className: string, by?: View['sorting']['by'], begins = true) => {
     if (by === undefined)
       return html`<th scope="col" role="columnheader" class=${className}>${name}</th>`;
     const isCurrent = view.sorting.by === by;

@@ -78,11 +78,12 @@ export function dayStart(day: string, later = 0): Date | undefined {
   return start;
 }
 
+/** The beginning of the day that is so many days after that of a time, in the user's time zone. */
+export const daysAfter = (at: Date, days: number): Date =>
+  new Date(at.getFullYear(), at.getMonth(), at.getDate() + days);
+
 /** The beginning of a day relative to today, by the clock of the service. */
-export function today(days = 0): Date {
-  const at = now();
-  return new Date(at.getFullYear(), at.getMonth(), at.getDate() + days);
-}
+export const today = (days = 0): Date => daysAfter(now(), days);
 
 /** Writes a day as YYYY-MM-DD. */
 export function dayText(day: Date): string {
