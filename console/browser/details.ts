@@ -34,7 +34,7 @@ function endQuestion(state: State, order: OrderRecord | undefined): void {
   if (dialog?.kind !== 'one' || dialog.isActing || order?.status === 'pending') return;
   if (order === undefined || dialog.order.id !== order.id || dialog.failure !== undefined) return;
   const { action } = dialog;
-  const title = `Not ${WORDS[action].done}: it is ${order.status} since ${clockTime(new Date(order.updatedAt))}`;
+  const title = `Not ${WORDS[action].done}: it is ${order.status} since ${clockTime(order.updatedAt)}`;
   state.dialog = { ...dialog, failure: { action, title, text: '', isRetryable: false } };
 }
 

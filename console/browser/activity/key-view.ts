@@ -67,7 +67,7 @@ function table(view: View, changes: readonly Change[], actions: Actions) {
     const to = { ...view, order: id };
     const [name, word] = eventWords(type);
     const detail = reason === undefined ? trackingNumber : (REASONS[reason] ?? reason);
-    return html`<tr><td><time datetime=${at} title=${at}>${clockTime(new Date(at))}</time></td><td><span class="change ${type}">${icon(name)}${word}</span></td>
+    return html`<tr><td><time datetime=${at} title=${at}>${clockTime(at)}</time></td><td><span class="change ${type}">${icon(name)}${word}</span></td>
       <th scope="row" class="number"><a href=${searchOf(to)} @click=${actions.follow(to)}>${id}</a></th><td><bdi>${reference ?? nothing}</bdi></td>
       <td>${quantity === undefined ? nothing : `${count(quantity)} × `}${petId === undefined ? nothing : `pet ${petId}`}</td><td><bdi>${detail ?? nothing}</bdi></td></tr>`;
   };

@@ -175,7 +175,7 @@ async function failureOf(
   });
   const order = await client.getOrder(id, { signal: ending.signal }).catch(() => undefined);
   if (order !== undefined) show(screen, id, { order });
-  const at = order && clockTime(new Date(order.updatedAt));
+  const at = order && clockTime(order.updatedAt);
   const wasRefused = isRefusal(error);
   if (order !== undefined && order.status !== 'pending') {
     const { status } = order;

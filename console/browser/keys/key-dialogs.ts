@@ -1,6 +1,6 @@
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
-import { now } from '../clock.ts';
+import { DAY_MS, now } from '../clock.ts';
 import { clockTime, count, day, time } from '../format.ts';
 import { type IconName, icon } from '../icons.ts';
 import type { Dialog, State } from '../state.ts';
@@ -38,7 +38,7 @@ function madeDialog(
       ${
         text === undefined
           ? html`<p class="notice">${icon('warning')}<span><b>Its secret cannot be shown any more.</b> The key is there: replace its secret, or revoke it.</span></p>`
-          : html`<p class="notice">${icon('warning')}<span><b>Shown only now.</b> ${isInvitation ? html`Good once, until ${invitedUntil === undefined ? 'an hour from now' : clockTime(new Date(invitedUntil))}. The secret is made in the browser that accepts it: send it only to its person.` : 'The service keeps no copy. If it is lost, replace the secret.'}</span></p>
+          : html`<p class="notice">${icon('warning')}<span><b>Shown only now.</b> ${isInvitation ? html`Good once, until ${invitedUntil === undefined ? 'an hour from now' : clockTime(invitedUntil)}. The secret is made in the browser that accepts it: send it only to its person.` : 'The service keeps no copy. If it is lost, replace the secret.'}</span></p>
         <div class="handed"><div>
           <label for="handed">${what}</label>
           <div class="copied"><input id="handed" class="code" readonly spellcheck="false" .value=${text} /><button type="button" autofocus @click=${actions.copy(text, what)}>${icon('copy')}Copy</button></div>
@@ -120,7 +120,7 @@ function changeDialog(
 }
 
 /** What has used a key within this time most likely goes on using it. */
-const IN_USE_MS = 7 * 86_400_000;
+const IN_USE_MS = 7 * DAY_MS;
 
 function revokeDialog(
   { keys, session }: State,

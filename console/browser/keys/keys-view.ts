@@ -2,7 +2,7 @@ import type { ManagedKey } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { Actions } from '../actions.ts';
-import { now } from '../clock.ts';
+import { DAY_MS, now } from '../clock.ts';
 import { ago, capital, count, day, daysFrom, time, waiting } from '../format.ts';
 import { icon } from '../icons.ts';
 import { onPage, searchOf } from '../list/address.ts';
@@ -12,7 +12,6 @@ import { isOnlyInvited, type QuestionKind } from './key-state.ts';
 import { PRESETS } from './new-key.ts';
 import { ABILITIES, abilitiesOf } from './scopes.ts';
 
-const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 /** A key that was not used for so long may not be needed any more. */
 const UNUSED_DAYS = 90;

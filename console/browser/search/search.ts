@@ -94,8 +94,9 @@ async function lookUp(session: Session, text: string): Promise<Found> {
 async function withNextPage(session: Session, found: Found, before: Containing) {
   const known = [...namedBy(found), ...found.beginning];
   const query = {
-    ...{ referenceContains: found.text.trim(), limit: MAX_HITS + known.length + 1 },
-    ...(before.older !== undefined && { cursor: before.older }),
+    referenceContains: found.text.trim(),
+    limit: MAX_HITS + known.length + 1,
+    cursor: before.older,
   };
   const page = await session.client.listOrders(query, { signal: limited(session, PARTS_LIMIT_MS) });
   const others = page.orders.filter(({ id }) => known.every((each) => each.id !== id));
