@@ -274,7 +274,7 @@ function viewMenu(state: State, actions: Actions) {
   const hidden = hiddenIn(state);
   const hasNoRoom = (each: Column) => unseen.includes(each) && !hidden.includes(each);
   return html`<button type="button" class="wide-only" popovertarget="view-menu">${icon('columns')}View${unseen.length === 0 ? nothing : html` <span class="hint">${unseen.length}<span> hidden</span></span>`}</button>
-    <div class="popover columns" id="view-menu" popover role="dialog" aria-label="View">
+    <div class="popover" id="view-menu" popover role="dialog" aria-label="View">
       <fieldset><legend>Columns</legend>${COLUMNS.map(
         (each) =>
           html`<label class="item"><input type="checkbox" .checked=${!hidden.includes(each)} @change=${actions.toggleColumn(each)} />${capital(each)}${hasNoRoom(each) ? html` <span class="hint">no room</span>` : nothing}</label>`,
