@@ -29,23 +29,18 @@ interface Shown {
   /** The part of the service's paths before /v2. */
   readonly rootPath: string;
   readonly environment: string;
+  /** The name that the store was given. */
+  readonly storeName: string | undefined;
 }
 
-/**
- * Adds the staff console: a page with one script and one style. Their paths have a digest, so that browsers can keep them.
- * @param storeName the name that the store was given
- */
-export function addConsole(
-  router: Router,
-  { rootPath, environment, storeName }: Shown & { readonly storeName: string | undefined },
-): void {
+/** Adds the staff console: a page with one script and one style. Their paths have a digest, so that browsers can keep them. */
+export function addConsole(router: Router, shown: Shown): void {
   const styles = stylesOf(...STYLES);
   const script = IS_CLONE ? undefined : asset(SCRIPT);
   const digest = filesDigest([styles, ...(script === undefined ? sourceTexts() : [script])]);
   const folder = `${PATH}/${digest}`;
-  const store = storeName ?? 'Store Orders';
   const files: FixedFile[] = [
-    { path: PATH, type: 'text/html', make: () => pageOf(folder, { rootPath, environment, store }) },
+    { path: PATH, type: 'text/html', make: () => pageOf(folder, shown) },
     { path: `${PATH}/{digest}/console.css`, digest, type: 'text/css', make: () => styles },
     {
       path: `${PATH}/{digest}/console.js`,
@@ -53,9 +48,9 @@ export function addConsole(
       type: 'text/javascript',
       make: async () => script ?? (await import('./bundle.ts')).bundle(),
     },
+    // At one address, by which browsers know it.
+    { path: `${PATH}/relay.js`, type: 'text/javascript', make: () => asset(RELAY) },
   ];
-  // At one address, by which browsers know it.
-  files.push({ path: `${PATH}/relay.js`, type: 'text/javascript', make: () => asset(RELAY) });
   addFiles(router, files, securityHeaders(['lit-html', 'relay']));
 }
 
@@ -73,10 +68,8 @@ function sourceTexts(): string[] {
   return [...files, packages].map((file) => readFileSync(file, 'utf8'));
 }
 
-function pageOf(
-  folder: string,
-  { rootPath, environment, store }: Shown & { readonly store: string },
-): string {
+function pageOf(folder: string, { rootPath, environment, storeName }: Shown): string {
+  const store = storeName ?? 'Store Orders';
   return html`<!doctype html>
 <html lang="en" data-root="${rootPath}" data-environment="${environment}" data-store="${store}">
 <head>

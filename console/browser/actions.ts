@@ -9,6 +9,14 @@ import type { Action, Dialog, Paper, Scans } from './state.ts';
 
 export type Handler = (event: Event) => void;
 
+/** A handler that does something instead of what the browser would do. */
+export const instead =
+  (handler: Handler): Handler =>
+  (event) => {
+    event.preventDefault();
+    handler(event);
+  };
+
 /** The actions of a user, as event handlers. */
 export interface Actions {
   readonly signIn: Handler;

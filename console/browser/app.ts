@@ -1,5 +1,5 @@
-import type { OrderPage, OrderRecord } from '@store-orders/client';
-import type { Actions } from './actions.ts';
+import { AuthenticationError, type OrderPage, type OrderRecord } from '@store-orders/client';
+import { type Actions, instead } from './actions.ts';
 import { readActivity, readPeople } from './activity/activity.ts';
 import { readChangesOfKey } from './activity/changes-of-key.ts';
 import { selectMatching } from './changing/change-in-bulk.ts';
@@ -34,7 +34,7 @@ import { listenForPrints, printOrders } from './printing/printing.ts';
 import { readyIn, Scanning } from './scanning/scans.ts';
 import { Screen } from './screen.ts';
 import { namedBy, onlyHit, Search } from './search/search.ts';
-import { isSignedOut, keyIn, signIn } from './sign-in.ts';
+import { keyIn, signIn } from './sign-in.ts';
 import { initialState, type State } from './state.ts';
 import { changeWebhook, readWebhooks } from './webhooks.ts';
 
@@ -169,10 +169,7 @@ export class App {
     return {
       ...viewActions(this.#screen, (view) => this.#go(view)),
       ...dialogActions(this.#screen, { changing: this.#changing, placing: this.#placing }),
-      signIn: (event) => {
-        event.preventDefault();
-        void this.#signIn(keyIn(fieldOf(event, 'key').value));
-      },
+      signIn: instead((event) => void this.#signIn(keyIn(fieldOf(event, 'key').value))),
       signOut: () => {
         this.#tabs.signOut();
         this.#signOut(undefined);
@@ -184,10 +181,7 @@ export class App {
         field.type = isShown ? 'password' : 'text';
         button.ariaPressed = String(!isShown);
       },
-      skip: (event) => {
-        event.preventDefault();
-        void this.#screen.focus('h1');
-      },
+      skip: instead(() => void this.#screen.focus('h1')),
       search: (event) => this.#search.type((event.currentTarget as HTMLInputElement).value),
       searchKey: (event) => {
         const { key, currentTarget, target, ctrlKey, metaKey } = event as KeyboardEvent;
@@ -204,10 +198,9 @@ export class App {
         items[items.indexOf(document.activeElement as HTMLElement) + by]?.focus();
         event.preventDefault();
       },
-      submitSearch: (event) => {
-        event.preventDefault();
-        void this.#goToFound(this.#screen.state.search, { isScanned: false });
-      },
+      submitSearch: instead(
+        () => void this.#goToFound(this.#screen.state.search, { isScanned: false }),
+      ),
       searchOlder: () => {
         // The button is gone while older orders are read.
         void this.#screen.focus('#jump');
@@ -223,17 +216,17 @@ export class App {
         this.#go(view);
       },
       exportCsv: () => void exportCsv(this.#screen),
-      exportSelected: () => void exportCsv(this.#screen, this.#screen.state.selected),
-      print: (paper) => () => void printOrders(this.#screen, paper, this.#screen.state.selected),
+      exportSelected: () => void exportCsv(this.#screen, [...this.#screen.state.selected.keys()]),
+      print: (paper) => () =>
+        void printOrders(this.#screen, paper, [...this.#screen.state.selected.keys()]),
       printOpen: () => {
-        const order = this.#screen.state.detail?.order;
-        if (order !== undefined)
-          void printOrders(this.#screen, 'slips', new Map([[order.id, order]]));
+        const { order } = this.#screen.state.detail ?? {};
+        if (order !== undefined) void printOrders(this.#screen, 'slips', [order.id]);
       },
       printScanned: (paper) => () => {
         const ready = readyIn(this.#screen.state.scans);
-        const chosen = new Map(ready.map(({ order }) => [order!.id, order!]));
-        void printOrders(this.#screen, paper, chosen);
+        const ids = ready.map(({ order }) => order!.id);
+        void printOrders(this.#screen, paper, ids);
       },
       paste: (event) => {
         const text = (event as ClipboardEvent).clipboardData?.getData('text/plain').trim() ?? '';
@@ -242,13 +235,12 @@ export class App {
         this.#go(onPage(this.#screen.state.view, 'scan'));
         void this.#scanning.paste(text);
       },
-      pasteScans: (event) => {
-        event.preventDefault();
+      pasteScans: instead((event) => {
         const field = fieldOf(event, 'list');
         void this.#scanning.paste(field.value).then((isTaken) => {
           if (isTaken) field.value = '';
         });
-      },
+      }),
       chooseScan: (number, id) => () => this.#scanning.choose(number, id),
       removeScan: (number) => () => this.#scanning.remove(number),
       clearScans: () => this.#scanning.clear(),
@@ -258,9 +250,7 @@ export class App {
       stopExport: () => this.#screen.change((state) => (state.exported = undefined)),
       more: () => void this.#readMore(),
       reload: () => void this.#reload(),
-      reconnect: () => {
-        void this.#list.reconnect();
-      },
+      reconnect: () => void this.#list.reconnect(),
       open: (id) => (event) => {
         const isControl = (event.target as Element).closest('a, button, input, label') !== null;
         const isSelectingText = String(getSelection()) !== '';
@@ -280,10 +270,7 @@ export class App {
         }),
       retryFailed: () => void this.#changing.retryFailed(),
       closeBulk: () => this.#screen.change((state) => (state.bulk = undefined)),
-      closeDetails: (event) => {
-        event.preventDefault();
-        this.#go({ ...this.#screen.state.view, order: undefined });
-      },
+      closeDetails: instead(() => this.#go({ ...this.#screen.state.view, order: undefined })),
       readDetails: () => void readDetails(this.#screen),
       resume: () => void this.#resume(),
       readActivity: () => void readActivity(this.#screen),
@@ -295,18 +282,12 @@ export class App {
       exportKey: () => exportKey(this.#screen),
       keys: keyActions(this.#screen, this.#keys),
       readInvitation: () => void this.#invitation.read(),
-      acceptInvitation: (event) => {
-        event.preventDefault();
-        void this.#invitation.accept();
-      },
+      acceptInvitation: instead(() => void this.#invitation.accept()),
       declineInvitation: () => {
         this.#invitation.close();
         if (this.#screen.state.session === undefined) void this.#resume();
       },
-      useSecret: (event) => {
-        event.preventDefault();
-        void this.#useSecret();
-      },
+      useSecret: instead(() => void this.#useSecret()),
       readWebhooks: () => void readWebhooks(this.#screen),
       webhook: (id, action) => () => void changeWebhook(this.#screen, id, action),
     };
@@ -407,7 +388,7 @@ export class App {
     } catch (error) {
       // Given up.
       if (this.#signingIn !== ending) return;
-      if (isSignedOut(error)) this.#signOut('This key is not valid.');
+      if (error instanceof AuthenticationError) this.#signOut('This key is not valid.');
       else {
         const signInProblem = inWords(error);
         screen.change((state) => Object.assign(state, { isSigningIn: false, signInProblem }));

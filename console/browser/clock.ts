@@ -1,3 +1,5 @@
+export const DAY_MS = 86_400_000;
+
 /** How far the clock of the service is ahead of this computer's, in milliseconds. */
 let ahead = 0;
 

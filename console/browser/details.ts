@@ -16,7 +16,7 @@ export async function showDetails(screen: Screen, before: bigint | undefined): P
   screen.change((state) => {
     // The list's state of the order, until it has been read.
     const order = state.orders.find((each) => each.id === id);
-    state.detail = id === undefined ? undefined : newDetail(id, order);
+    state.detail = id === undefined ? undefined : { id, order, ...UNREAD };
     if (id !== undefined) state.current = id;
   });
   const link = `a[href="${searchOf({ ...view, order: before })}"]`;
@@ -25,14 +25,8 @@ export async function showDetails(screen: Screen, before: bigint | undefined): P
   if (id !== undefined) await readDetails(screen);
 }
 
-const newDetail = (id: bigint, order: OrderRecord | undefined): Detail => ({
-  id,
-  order,
-  events: [],
-  others: undefined,
-  problem: undefined,
-  failure: undefined,
-});
+/** What is shown besides an order, until it has been read. */
+const UNREAD = { events: [], others: undefined, problem: undefined, failure: undefined };
 
 /** Closes the dialog if its order is no longer pending. */
 function endQuestion(state: State, order: OrderRecord | undefined): void {
@@ -40,7 +34,7 @@ function endQuestion(state: State, order: OrderRecord | undefined): void {
   if (dialog?.kind !== 'one' || dialog.isActing || order?.status === 'pending') return;
   if (order === undefined || dialog.order.id !== order.id || dialog.failure !== undefined) return;
   const { action } = dialog;
-  const title = `Not ${WORDS[action].done}: it is ${order.status} since ${clockTime(new Date(order.updatedAt))}`;
+  const title = `Not ${WORDS[action].done}: it is ${order.status} since ${clockTime(order.updatedAt)}`;
   state.dialog = { ...dialog, failure: { action, title, text: '', isRetryable: false } };
 }
 

@@ -10,7 +10,7 @@ import {
   UnknownOutcomeError,
 } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
-import { now } from './clock.ts';
+import { DAY_MS, now } from './clock.ts';
 
 /** The page is in English: so are its dates and numbers, as they are written in the user's region, with the user's clock of 12 or 24 hours. */
 export const LOCALE = new Intl.Locale(
@@ -30,8 +30,6 @@ const DAY = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short' });
 const DAY_YEAR = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
 const NUMBER = new Intl.NumberFormat(LOCALE);
 
-const DAY_MS = 86_400_000;
-
 export const count = (value: bigint | number): string => NUMBER.format(value);
 
 /** "1 order", "3 orders", "10,000+ orders" */
@@ -43,7 +41,7 @@ export const waiting = ({ live }: { readonly live: string }, text: string): stri
   live === 'lost' ? 'The service does not answer; it is tried again by itself.' : text;
 
 /** The time of day of a moment. */
-export const clockTime = (at: Date): string => TIME.format(at);
+export const clockTime = (at: string | Date): string => TIME.format(new Date(at));
 
 /** The day of a time in the user's time zone, with the year unless it is the current one. */
 export function day(text: string | Date): string {
@@ -185,16 +183,18 @@ const LIMITS: Readonly<Record<string, string>> = {
   key_change_limit_reached: 'changes of keys',
 };
 
+/** Whether the state of an order, or of a key, forbids what was asked. */
+export const isRefusal = (error: unknown) =>
+  error instanceof ConflictError ||
+  error instanceof OrderChangedError ||
+  error instanceof NotFoundError;
+
 /** Describes an error for the staff of the store, as a sentence. */
 export function inWords(error: unknown): string {
   const answer = error instanceof UnknownOutcomeError ? error.cause : error;
   // Of a later release, which has added the error.
   if (answer instanceof ResponseError && answer.isUnclear) return answer.message;
-  const isRefusal =
-    error instanceof ConflictError ||
-    error instanceof OrderChangedError ||
-    error instanceof NotFoundError;
-  if (isRefusal) return refusalInWords(error);
+  if (isRefusal(error)) return refusalInWords(error);
   if (error instanceof ForbiddenError && error.code === 'exceeds_own_key') {
     return `Your key cannot give or change more than it has: ${error.problems.map(({ detail }) => detail).join('; ')}.`;
   }
@@ -217,5 +217,7 @@ export function inWords(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-export const sentence = (text: string): string =>
-  `${text.slice(0, 1).toUpperCase()}${text.slice(1)}.`;
+export const capital = (text: string): string =>
+  `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
+
+export const sentence = (text: string): string => `${capital(text)}.`;

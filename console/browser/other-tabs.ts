@@ -69,18 +69,17 @@ export class OtherTabs {
   }
 }
 
+interface Policy {
+  createScriptURL(text: string): unknown;
+}
+
 /** The page requires Trusted Types for the addresses of scripts. */
 function trustedUrl(url: string): unknown {
   const { trustedTypes } = globalThis as {
-    trustedTypes?: {
-      createPolicy(
-        name: string,
-        rules: { createScriptURL(text: string): string },
-      ): { createScriptURL(text: string): unknown };
-    };
+    trustedTypes?: { createPolicy(name: string, rules: Policy): Policy };
   };
   policy ??= trustedTypes?.createPolicy('relay', { createScriptURL: (text) => text });
   return policy?.createScriptURL(url) ?? url;
 }
 
-let policy: { createScriptURL(text: string): unknown } | undefined;
+let policy: Policy | undefined;

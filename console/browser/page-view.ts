@@ -5,7 +5,7 @@ import { dialogView } from './changing/dialogs-view.ts';
 import { bulkBar } from './changing/selected-view.ts';
 import { clockProblem } from './clock.ts';
 import { detailsDialog, detailsPanel } from './details.ts';
-import { clockTime, timeZone } from './format.ts';
+import { capital, clockTime, timeZone } from './format.ts';
 import { icon, mark } from './icons.ts';
 import { invitationPage } from './keys/invitation-view.ts';
 import { keysPage } from './keys/keys-view.ts';
@@ -20,12 +20,7 @@ import { signInPage } from './sign-in-view.ts';
 import { nameOf, type State } from './state.ts';
 import { webhooksPage } from './webhooks.ts';
 
-const TABS = [
-  ['orders', 'Orders'],
-  ['activity', 'Activity'],
-  ['keys', 'Keys'],
-  ['webhooks', 'Webhooks'],
-] as const;
+const TABS = ['orders', 'activity', 'keys', 'webhooks'] as const;
 
 /** The whole page. */
 export function page(state: State, actions: Actions) {
@@ -56,13 +51,12 @@ function mainOf(state: State, actions: Actions) {
   if (page === 'scan' && may.read) return scanPage(state, actions);
   if (page === 'orders' && may.read)
     return html`${filterBar(state, actions)} ${ordersList(state, actions)}`;
-  const [title, what, scope] = {
-    ...{ orders: ['Orders', 'read orders', 'orders:read'] },
-    ...{ scan: ['Scan', 'read orders', 'orders:read'] },
-    ...{ activity: ['Activity', 'read changes', 'changes:read'] },
-    ...{ webhooks: ['Webhooks', 'see webhooks', 'webhooks:manage'] },
+  const [what, scope] = {
+    ...{ orders: ['read orders', 'orders:read'], scan: ['read orders', 'orders:read'] },
+    ...{ activity: ['read changes', 'changes:read'] },
+    ...{ webhooks: ['see webhooks', 'webhooks:manage'] },
   }[page];
-  return html`<div class="head"><h1 tabindex="-1">${title}</h1></div>
+  return html`<div class="head"><h1 tabindex="-1">${capital(page)}</h1></div>
     <div class="empty">${icon('lock')}<h2>This key may not ${what}</h2>
       <p>Sign in with a key that has <code>${scope}</code>.${may.place && !may.read ? ' It can place orders.' : ''}</p>
       ${may.place && !may.read ? html`<button type="button" @click=${actions.openForm}>${icon('plus')}Place an order</button>` : nothing}
@@ -93,9 +87,9 @@ function tabs({ session, view }: State, actions: Actions) {
   const { follow, webhooks, keys } = session!.may;
   const isOffered = { orders: true, activity: follow, webhooks, keys };
   const shown = view.page === 'scan' ? 'orders' : view.page;
-  return TABS.filter(([name]) => isOffered[name]).map(([name, text]) => {
+  return TABS.filter((name) => isOffered[name]).map((name) => {
     const to = onPage(view, name);
-    return html`<a href=${searchOf(to)} aria-current=${name === shown ? 'page' : 'false'} @click=${actions.follow(to)}>${text}</a>`;
+    return html`<a href=${searchOf(to)} aria-current=${name === shown ? 'page' : 'false'} @click=${actions.follow(to)}>${capital(name)}</a>`;
   });
 }
 

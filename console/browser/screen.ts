@@ -1,7 +1,8 @@
+import { AuthenticationError } from '@store-orders/client';
 import { render, type TemplateResult } from 'lit-html';
-import { inWords } from './format.ts';
+import { capital, inWords } from './format.ts';
 import type { View } from './list/address.ts';
-import { isSignedOut, type Session } from './sign-in.ts';
+import type { Session } from './sign-in.ts';
 import { initialState, nameOf, type State } from './state.ts';
 
 /** How long a message is shown. */
@@ -115,7 +116,7 @@ export class Screen {
    */
   problemOf(session: Session, error: unknown): string | undefined {
     if (this.state.session !== session) return undefined;
-    if (!isSignedOut(error)) return inWords(error);
+    if (!(error instanceof AuthenticationError)) return inWords(error);
     this.#onSignedOut();
     return undefined;
   }
@@ -125,10 +126,5 @@ function titleOf(state: State): string {
   const { session, view, detail, invitation } = state;
   if (invitation !== undefined) return `Invitation · ${nameOf(state)}`;
   if (session === undefined) return `Sign in · ${nameOf(state)}`;
-  const names = {
-    ...{ orders: 'Orders', scan: 'Scan', activity: 'Activity' },
-    ...{ keys: 'Keys', webhooks: 'Webhooks' },
-  };
-  const page = names[view.page];
-  return `${detail === undefined ? page : `Order ${detail.id}`} · ${nameOf(state)}`;
+  return `${detail === undefined ? capital(view.page) : `Order ${detail.id}`} · ${nameOf(state)}`;
 }

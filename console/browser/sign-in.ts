@@ -1,10 +1,4 @@
-import {
-  AuthenticationError,
-  type Key,
-  type OrderPage,
-  type OrderQuery,
-  StoreOrders,
-} from '@store-orders/client';
+import { type Key, type OrderQuery, StoreOrders } from '@store-orders/client';
 import { compareClocks } from './clock.ts';
 
 /** A valid key with its scopes. */
@@ -26,23 +20,18 @@ export function keyIn(text: string): string {
     .replaceAll(/^["']|["']$/g, '');
 }
 
-/** A new session, and the first page of its list, which is asked for together with the key. */
-interface SignedIn {
-  readonly session: Session;
-  readonly firstPage: Promise<OrderPage>;
-}
-
 /**
  * Signs in with one round trip: the requests are sent together, those that the key may not make in vain.
  * @param query of the list that is shown first
  * @param ending of the session, also before it has begun
+ * @returns the session, and the first page of its list
  * @throws AuthenticationError; TypeError for a key with characters that no key has; errors of the connection; what `ending` has
  */
 export async function signIn(
   { apiKey, root }: { readonly apiKey: string; readonly root: string },
   query: OrderQuery,
   ending: AbortController,
-): Promise<SignedIn> {
+) {
   const client = new StoreOrders({ baseUrl: root, apiKey });
   const options = { signal: ending.signal };
   const firstPage = client.listOrders(query, options);
@@ -65,14 +54,10 @@ export async function signIn(
       webhooks: can('webhooks:manage'),
       keys: can('keys:manage'),
     };
-    return { session: { client, key, may, ending }, firstPage };
+    const session: Session = { client, key, may, ending };
+    return { session, firstPage };
   } catch (error) {
     ending.abort();
     throw error;
   }
-}
-
-/** Whether an error means that the key has been revoked or has expired. */
-export function isSignedOut(error: unknown): boolean {
-  return error instanceof AuthenticationError;
 }

@@ -81,7 +81,8 @@ export interface State {
   scans: Scans;
   bulk: Bulk | undefined;
   dialog: Dialog | undefined;
-  toast: Toast | undefined;
+  /** A message that is shown for some seconds. */
+  toast: { readonly text: string; readonly isProblem: boolean } | undefined;
   /** What is printed, if anything is. */
   printed: { readonly paper: Paper; readonly orders: readonly OrderRecord[] } | undefined;
   /** Whether the browser prints now. */
@@ -172,12 +173,6 @@ export interface Detail {
   readonly problem: string | undefined;
   /** The failure of the last action; undefined after a success. */
   readonly failure: Failure | undefined;
-}
-
-/** A message that is shown for some seconds. */
-interface Toast {
-  readonly text: string;
-  readonly isProblem: boolean;
 }
 
 /** An action on an order that did not succeed, in words. */
@@ -365,12 +360,7 @@ export const hiddenIn = ({ view, preferences }: State): readonly Column[] =>
   view.without ?? preferences.hidden;
 
 /** The words for an action, in buttons and in reports. */
-export const WORDS: Readonly<
-  Record<
-    Action,
-    { readonly verb: string; readonly doing: string; readonly done: string; readonly keep: string }
-  >
-> = {
+export const WORDS = {
   cancel: { verb: 'Cancel', doing: 'Cancelling', done: 'cancelled', keep: 'Keep' },
   ship: { verb: 'Ship', doing: 'Shipping', done: 'shipped', keep: 'Do not ship' },
-};
+} as const;

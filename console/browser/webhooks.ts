@@ -71,8 +71,7 @@ function lagText({ count: changes, since }: NonNullable<Webhook['lag']>) {
 function failureText({ lastFailure, nextAttemptAt }: Webhook) {
   const { at, status, problem } = lastFailure!;
   const answer = status === undefined ? problem : `status ${status}`;
-  const next =
-    nextAttemptAt === undefined ? '' : `; repeated at ${clockTime(new Date(nextAttemptAt))}`;
+  const next = nextAttemptAt === undefined ? '' : `; repeated at ${clockTime(nextAttemptAt)}`;
   return `${ago(at)}${answer === undefined ? '' : `: ${answer}`}${next}`;
 }
 

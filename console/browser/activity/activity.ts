@@ -1,7 +1,7 @@
 import type { Activity, Change } from '@store-orders/client';
 import { now as serviceTime } from '../clock.ts';
 import { DAY_COUNTS } from '../list/address.ts';
-import { dayStart } from '../list/range.ts';
+import { dayStart, daysAfter } from '../list/range.ts';
 import type { Screen } from '../screen.ts';
 import type { ActivityState } from '../state.ts';
 
@@ -115,8 +115,5 @@ export function withChanges(activity: Activity, changes: readonly Change[]): Act
 
 /** Returns when each of the last days began in the user's time zone, and when the next one begins. */
 export function dayStarts(days: number, now: Date): Date[] {
-  return Array.from({ length: days + 1 }, (_, index) => {
-    const day = now.getDate() - days + 1 + index;
-    return new Date(now.getFullYear(), now.getMonth(), day);
-  });
+  return Array.from({ length: days + 1 }, (_, index) => daysAfter(now, index - days + 1));
 }

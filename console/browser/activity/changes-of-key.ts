@@ -1,6 +1,6 @@
 import type { Change } from '@store-orders/client';
 import type { View } from '../list/address.ts';
-import { dayStart, today } from '../list/range.ts';
+import { dayStart, daysAfter, today } from '../list/range.ts';
 import type { Screen } from '../screen.ts';
 import type { ChangesOfKey } from '../state.ts';
 import { dayStarts, withChanges } from './activity.ts';
@@ -11,9 +11,9 @@ const MAX_REQUESTS = 400;
 const DAYS = 14;
 
 /** When the day of the view begins, and the next one. */
-function boundsOf({ day }: View): { readonly from: Date; readonly before: Date } {
+function boundsOf({ day }: View) {
   const from = dayStart(day) ?? today();
-  return { from, before: new Date(from.getFullYear(), from.getMonth(), from.getDate() + 1) };
+  return { from, before: daysAfter(from, 1) };
 }
 
 /** The last days, or those that end with an earlier day. */

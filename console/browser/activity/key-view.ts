@@ -4,7 +4,7 @@ import type { Actions } from '../actions.ts';
 import { clockTime, count, longDay, REASONS } from '../format.ts';
 import { eventWords, icon } from '../icons.ts';
 import { searchOf, type View } from '../list/address.ts';
-import { dayStart, dayText, today } from '../list/range.ts';
+import { dayStart, daysAfter, dayText, today } from '../list/range.ts';
 import type { ChangesOfKey, State } from '../state.ts';
 import { TYPES } from './activity.ts';
 import { barChart, dayTable } from './counts-view.ts';
@@ -18,10 +18,7 @@ export function keyPage(state: State, found: ChangesOfKey, actions: Actions) {
   const { view, activity, session } = state;
   const { by, changes, problem } = found;
   const from = dayStart(view.day) ?? today();
-  const onDay = (day: Date, after = 0): View => {
-    const shown = new Date(day.getFullYear(), day.getMonth(), day.getDate() + after);
-    return { ...view, day: dayText(shown) };
-  };
+  const onDay = (day: Date): View => ({ ...view, day: dayText(day) });
   const link = (to: View, content: unknown, name?: string) =>
     html`<a class=${name === undefined ? '' : 'icon-only'} aria-label=${name ?? nothing} href=${searchOf(to)} @click=${actions.follow(to)}>${content}</a>`;
   const { key } = session!;
@@ -37,9 +34,9 @@ export function keyPage(state: State, found: ChangesOfKey, actions: Actions) {
   return html`<div class="head-row">
       <h1 tabindex="-1">${link({ ...view, by: '', type: '' }, 'Activity')} <span aria-hidden="true">›</span> <bdi>${name}</bdi></h1>
       <code>${by}</code>
-      <div class="day-walk">${link(onDay(from, -1), icon('left'), 'The day before')}
+      <div class="day-walk">${link(onDay(daysAfter(from, -1)), icon('left'), 'The day before')}
         <b>${isToday ? 'Today, ' : ''}${longDay(from)}</b>
-        ${isToday ? nothing : link(onDay(from, 1), icon('right'), 'The day after')}</div>
+        ${isToday ? nothing : link(onDay(daysAfter(from, 1)), icon('right'), 'The day after')}</div>
       <div class="tools">
         <button type="button" @click=${actions.copy(location.href, 'Address')}>${icon('link')}Copy link</button>
         ${changes.length === 0 ? nothing : html`<button type="button" @click=${actions.exportKey}>${icon('download')}Export CSV</button>`}</div>
@@ -69,13 +66,8 @@ function table(view: View, changes: readonly Change[], actions: Actions) {
     const { id, reference, petId, quantity, reason, trackingNumber } = order;
     const to = { ...view, order: id };
     const [name, word] = eventWords(type);
-    const detail =
-      type === 'cancelled'
-        ? reason && (REASONS[reason] ?? reason)
-        : type === 'shipped'
-          ? trackingNumber
-          : undefined;
-    return html`<tr><td><time datetime=${at} title=${at}>${clockTime(new Date(at))}</time></td><td><span class="change ${type}">${icon(name)}${word}</span></td>
+    const detail = reason === undefined ? trackingNumber : (REASONS[reason] ?? reason);
+    return html`<tr><td><time datetime=${at} title=${at}>${clockTime(at)}</time></td><td><span class="change ${type}">${icon(name)}${word}</span></td>
       <th scope="row" class="number"><a href=${searchOf(to)} @click=${actions.follow(to)}>${id}</a></th><td><bdi>${reference ?? nothing}</bdi></td>
       <td>${quantity === undefined ? nothing : `${count(quantity)} × `}${petId === undefined ? nothing : `pet ${petId}`}</td><td><bdi>${detail ?? nothing}</bdi></td></tr>`;
   };

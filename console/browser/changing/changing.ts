@@ -1,18 +1,19 @@
-import {
-  ConflictError,
-  LimitError,
-  NotFoundError,
-  OrderChangedError,
-  type OrderRecord,
-} from '@store-orders/client';
+import { LimitError, OrderChangedError, type OrderRecord } from '@store-orders/client';
 import { now } from '../clock.ts';
 import { readDetails } from '../details.ts';
-import { clockTime, codeInWords, inWords, reasonIn, sentence } from '../format.ts';
+import { clockTime, codeInWords, inWords, isRefusal, reasonIn } from '../format.ts';
 import { showOrder } from '../list/list-state.ts';
 import type { Screen } from '../screen.ts';
 import { namedBy, ordersNamed } from '../search/search.ts';
 import type { Session } from '../sign-in.ts';
-import { type Action, type Failure, type SeveralToChange, WORDS } from '../state.ts';
+import {
+  type Action,
+  type Detail,
+  type Dialog,
+  type Failure,
+  type SeveralToChange,
+  WORDS,
+} from '../state.ts';
 import { changeSeveral, outcomeOf } from './change-in-bulk.ts';
 
 /** A change of more orders than this is confirmed by typing their number. */
@@ -105,6 +106,9 @@ export class Changing {
   }
 }
 
+/** What is to become of an order. */
+type Asked = Dialog & { readonly kind: 'one' };
+
 /**
  * Refuses a tracking number, or a reason, that is the id or the reference of an order: a slip was scanned. A lookup that fails refuses nothing.
  */
@@ -125,14 +129,6 @@ async function mistakenCode(
   };
 }
 
-/** What is to become of an order. */
-interface Asked {
-  readonly action: Action;
-  readonly order: OrderRecord;
-  /** The reason of a cancel, or the tracking number of a shipment; empty for none. */
-  readonly given: string;
-}
-
 /**
  * Cancels or ships an order, unless it has changed since it was shown.
  * @returns the reason of a failure; undefined after a success, or if the session has ended
@@ -149,21 +145,23 @@ async function changeOne(
     const order = await (action === 'cancel'
       ? client.cancelOrder(id, { ...options, reason: text && reasonIn(text) })
       : client.shipOrder(id, { ...options, trackingNumber: text }));
-    screen.change((state) => {
-      showOrder(state, order);
-      if (state.detail?.id === id) state.detail = { ...state.detail, order, failure: undefined };
-    });
+    show(screen, id, { order, failure: undefined });
     screen.toast(`Order ${id} was ${WORDS[action].done}`);
     return undefined;
   } catch (error) {
     if (screen.problemOf(session, error) === undefined) return undefined;
     const failure = await failureOf(screen, session, { action, id, error });
-    screen.change((state) => {
-      if (state.detail?.id === id) state.detail = { ...state.detail, failure };
-    });
+    show(screen, id, { failure });
     return failure;
   }
 }
+
+/** Shows an order as it is now, or the outcome of an action, if its details are open. */
+const show = (screen: Screen, id: bigint, found: Partial<Detail>) =>
+  screen.change((state) => {
+    if (found.order !== undefined) showOrder(state, found.order);
+    if (state.detail?.id === id) state.detail = { ...state.detail, ...found };
+  });
 
 /** Reads the order again, to report its state. */
 async function failureOf(
@@ -172,21 +170,16 @@ async function failureOf(
   { action, id, error }: { readonly action: Action; readonly id: bigint; readonly error: unknown },
 ): Promise<Failure | undefined> {
   const { done } = WORDS[action];
+  const failure = (title: string, text: string, isRetryable = true): Failure => ({
+    ...{ action, title, text, isRetryable },
+  });
   const order = await client.getOrder(id, { signal: ending.signal }).catch(() => undefined);
-  if (order !== undefined) {
-    screen.change((state) => {
-      showOrder(state, order);
-      if (state.detail?.id === id) state.detail = { ...state.detail, order };
-    });
-  }
-  const at = order && clockTime(new Date(order.updatedAt));
-  const wasRefused =
-    error instanceof ConflictError ||
-    error instanceof OrderChangedError ||
-    error instanceof NotFoundError;
+  if (order !== undefined) show(screen, id, { order });
+  const at = order && clockTime(order.updatedAt);
+  const wasRefused = isRefusal(error);
   if (order !== undefined && order.status !== 'pending') {
-    const status = order.status;
-    if (`${status}` === done && !wasRefused) {
+    const { status } = order;
+    if (status === done && !wasRefused) {
       // The change took effect, but its response was lost.
       screen.toast(`Order ${id} was ${done}`);
       return undefined;
@@ -195,34 +188,19 @@ async function failureOf(
       status === done
         ? `it was already ${status}`
         : `it ${status === 'shipped' ? 'shipped' : `was ${status}`}`;
-    return { action, title: `Not ${done}: ${what} at ${at}`, text: '', isRetryable: false };
+    return failure(`Not ${done}: ${what} at ${at}`, '', false);
   }
   if (wasRefused) {
-    const { code } = error;
     const isChanged = error instanceof OrderChangedError;
-    return {
-      action,
-      title: `Not ${done}: ${codeInWords(code)}`,
-      text: isChanged ? 'It is shown as it is now.' : '',
-      isRetryable: isChanged,
-    };
+    const text = isChanged ? 'It is shown as it is now.' : '';
+    return failure(`Not ${done}: ${codeInWords(error.code)}`, text, isChanged);
   }
   const reason = inWords(error);
-  if (error instanceof LimitError) {
-    return { action, title: `Not ${done}`, text: reason, isRetryable: true };
-  }
+  if (error instanceof LimitError) return failure(`Not ${done}`, reason);
   if (order === undefined) {
-    return {
-      action,
-      title: `Not known whether it was ${done}; safe to retry`,
-      text: `${reason} The order could not be read either.`,
-      isRetryable: true,
-    };
+    const title = `Not known whether it was ${done}; safe to retry`;
+    return failure(title, `${reason} The order could not be read either.`);
   }
-  return {
-    action,
-    title: `Not ${done}; safe to retry`,
-    text: `${reason} ${sentence(`order ${id} was still pending when it was read again at ${clockTime(now())}`)}`,
-    isRetryable: true,
-  };
+  const read = `Order ${id} was still pending when it was read again at ${clockTime(now())}.`;
+  return failure(`Not ${done}; safe to retry`, `${reason} ${read}`);
 }

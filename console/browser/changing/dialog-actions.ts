@@ -1,5 +1,5 @@
 import type { OrderRecord } from '@store-orders/client';
-import type { Actions } from '../actions.ts';
+import { type Actions, instead } from '../actions.ts';
 import { isOverdue } from '../format.ts';
 import type { Placing } from '../placing/placing.ts';
 import { type JudgedScan, readyIn } from '../scanning/scans.ts';
@@ -53,23 +53,16 @@ export function dialogActions(
       edit('several', { given: textIn(target) });
     },
     setTyped: ({ target }) => edit('several', { typed: textIn(target) }),
-    setAgain: ({ target }) => edit('one', { isAgain: isChecked(target) }),
-    confirm: (event) => {
-      event.preventDefault();
-      void changing.confirm();
-    },
+    setAgain: ({ target }) => edit('one', { isAgain: (target as HTMLInputElement).checked }),
+    confirm: instead(() => void changing.confirm()),
     openForm: () => placing.open(),
     placeAgain: (order) => () => placing.open(order),
     editDraft: ({ target }) =>
       placing.edit({ [(target as HTMLInputElement).name]: textIn(target) }),
-    placeOrder: (event) => {
-      event.preventDefault();
-      void placing.submit();
-    },
+    placeOrder: instead(() => void placing.submit()),
     startAnother: () => placing.startAnother(),
     showDialog: (dialog) => () => open(dialog),
-    closeDialog: (event) => {
-      event.preventDefault();
+    closeDialog: instead(() => {
       const { dialog } = screen.state;
       // The answer about an order can come later; a secret, or the outcome of a form, is awaited.
       const isAwaited = dialog !== undefined && 'isActing' in dialog && dialog.kind !== 'one';
@@ -78,13 +71,13 @@ export function dialogActions(
         if (dialog?.kind === 'palette') state.search = '';
         state.dialog = undefined;
       });
-    },
-    runFirst: (otherwise) => (event) => {
-      event.preventDefault();
-      const first = (event.currentTarget as Element).querySelector<HTMLElement>('.item');
-      if (first === null) otherwise(event);
-      else first.click();
-    },
+    }),
+    runFirst: (otherwise) =>
+      instead((event) => {
+        const first = (event.currentTarget as Element).querySelector<HTMLElement>('.item');
+        if (first === null) otherwise(event);
+        else first.click();
+      }),
     close: (next) => (event) => {
       screen.change((state) => Object.assign(state, { dialog: undefined, search: '' }));
       next(event);
@@ -93,5 +86,3 @@ export function dialogActions(
 }
 
 const textIn = (target: EventTarget | null): string => (target as HTMLInputElement).value;
-
-const isChecked = (target: EventTarget | null): boolean => (target as HTMLInputElement).checked;

@@ -1,14 +1,14 @@
 import type { Key } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
-import { count, day } from '../format.ts';
+import { capital, count, day } from '../format.ts';
 import { icon } from '../icons.ts';
 import { searchOf } from '../list/address.ts';
 import { dayText, today } from '../list/range.ts';
 import type { Session } from '../sign-in.ts';
 import type { State } from '../state.ts';
 import { endOf, type KeyDraft, PRESETS } from './new-key.ts';
-import { ABILITIES, abilitiesOf, capital } from './scopes.ts';
+import { ABILITIES, abilitiesOf } from './scopes.ts';
 
 /** The form of a new key, beside what it comes to. */
 export function createPage({ session, view, newKey }: State, actions: Actions) {
@@ -52,14 +52,10 @@ export function endChoices(
 ) {
   const choices = [
     ...(asIs === undefined ? [] : [['as-is', asIs]]),
-    ...[
-      ['30', 'in 30 days'],
-      ['90', 'in 90 days'],
-    ],
-    ...[
-      ['own', expiresAt === undefined ? 'never' : `${day(expiresAt)}, as yours`],
-      ['day', 'on a day'],
-    ],
+    ['30', 'in 30 days'],
+    ['90', 'in 90 days'],
+    ['own', expiresAt === undefined ? 'never' : `${day(expiresAt)}, as yours`],
+    ['day', 'on a day'],
   ];
   const last = expiresAt === undefined ? '9998-12-31' : dayText(new Date(expiresAt));
   return html`${choices.map(([value, text]) => html`<label><input type="radio" name="ends" value=${value} .checked=${ends === value} /> <span>${text}</span></label>`)}

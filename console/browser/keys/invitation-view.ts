@@ -28,7 +28,7 @@ function offer(invitation: InvitationState, actions: Actions) {
       key === undefined || isOver
         ? nothing
         : html`<dl class="facts"><dt>For</dt><dd><b><bdi>${key.name}</bdi></b></dd><dt>The key</dt><dd>${abilitiesOf(key)}</dd>
-      ${until === undefined ? nothing : html`<dt>Accept by</dt><dd>${clockTime(new Date(until))}</dd>`}</dl>
+      ${until === undefined ? nothing : html`<dt>Accept by</dt><dd>${clockTime(until)}</dd>`}</dl>
     <p class="small">${icon('lock')}<span>The secret is made when you accept, for this browser only. The link is of no use after that.</span></p>
     ${isSignedIn ? html`<p class="notice">${icon('warning')}<span>This browser is signed in with another key. This tab uses the new one from then on.</span></p>` : nothing}`
     }

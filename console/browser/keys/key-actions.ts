@@ -1,4 +1,4 @@
-import type { Actions } from '../actions.ts';
+import { type Actions, instead } from '../actions.ts';
 import type { Screen } from '../screen.ts';
 import type { Keys } from './keys.ts';
 import type { Preset } from './new-key.ts';
@@ -18,20 +18,14 @@ export function keyActions(screen: Screen, keys: Keys): Actions['keys'] {
         keys.edit({ preset: undefined, scopes: checked ? [...others, value] : others });
       } else keys.edit({ [name]: value });
     },
-    create: (event) => {
-      event.preventDefault();
-      void keys.create();
-    },
+    create: instead(() => void keys.create()),
     startAnother: () => keys.startAnother(),
     ask: (kind, key) => () => keys.ask(kind, key),
     answer: ({ target }) => {
       const { name, type, value, checked } = target as HTMLInputElement;
       keys.answer({ [name]: type === 'checkbox' ? checked : value });
     },
-    confirm: (event) => {
-      event.preventDefault();
-      void keys.confirm();
-    },
+    confirm: instead(() => void keys.confirm()),
     toggleCode: () =>
       screen.change((state) => {
         const { dialog } = state;

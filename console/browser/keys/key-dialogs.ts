@@ -1,13 +1,12 @@
-import type { ManagedKey } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
-import { now } from '../clock.ts';
+import { DAY_MS, now } from '../clock.ts';
 import { clockTime, count, day, time } from '../format.ts';
 import { type IconName, icon } from '../icons.ts';
 import type { Dialog, State } from '../state.ts';
 import { endChoices, ownEnd } from './create-view.ts';
 import { invitationLink } from './invitation.ts';
-import { isOnlyInvited } from './key-state.ts';
+import { isOnlyInvited, type KeyQuestion } from './key-state.ts';
 import { lastUse } from './keys-view.ts';
 import { qrCode } from './qr-code.ts';
 import { abilitiesOf } from './scopes.ts';
@@ -39,7 +38,7 @@ function madeDialog(
       ${
         text === undefined
           ? html`<p class="notice">${icon('warning')}<span><b>Its secret cannot be shown any more.</b> The key is there: replace its secret, or revoke it.</span></p>`
-          : html`<p class="notice">${icon('warning')}<span><b>Shown only now.</b> ${isInvitation ? html`Good once, until ${invitedUntil === undefined ? 'an hour from now' : clockTime(new Date(invitedUntil))}. The secret is made in the browser that accepts it: send it only to its person.` : 'The service keeps no copy. If it is lost, replace the secret.'}</span></p>
+          : html`<p class="notice">${icon('warning')}<span><b>Shown only now.</b> ${isInvitation ? html`Good once, until ${invitedUntil === undefined ? 'an hour from now' : clockTime(invitedUntil)}. The secret is made in the browser that accepts it: send it only to its person.` : 'The service keeps no copy. If it is lost, replace the secret.'}</span></p>
         <div class="handed"><div>
           <label for="handed">${what}</label>
           <div class="copied"><input id="handed" class="code" readonly spellcheck="false" .value=${text} /><button type="button" autofocus @click=${actions.copy(text, what)}>${icon('copy')}Copy</button></div>
@@ -57,24 +56,24 @@ function madeDialog(
   </dialog>`;
 }
 
-/** The old secret, by how it is replaced. */
+/** The old secret, by how it is replaced; without a hint, the time is shown at which it ends. */
 const ROTATIONS = [
-  ['86400', 'for 24 hours', 86_400],
-  ['604800', 'for 7 days', 604_800],
-  ['0', 'no longer', 0],
-  ['invitation', 'until an invitation is accepted', 0],
+  ['86400', 'for 24 hours', undefined],
+  ['604800', 'for 7 days', undefined],
+  ['0', 'no longer', 'if it has leaked; what uses it stops at once'],
+  [
+    'invitation',
+    'until an invitation is accepted',
+    'for a person, who gets the new one in their own browser',
+  ],
 ] as const;
-const HINTS: Readonly<Record<string, string>> = {
-  '0': 'if it has leaked; what uses it stops at once',
-  invitation: 'for a person, who gets the new one in their own browser',
-};
 
 function rotateDialog(dialog: Dialog & { readonly kind: 'rotate' }, actions: Actions) {
   const { key, choice, isActing, isSent, problem } = dialog;
   const isInvited = isOnlyInvited(key);
-  const radio = ([value, text, seconds]: (typeof ROTATIONS)[number]) => {
-    const until = new Date(now().getTime() + seconds * 1_000).toISOString();
-    return html`<label><input type="radio" name="choice" value=${value} ?disabled=${isSent} .checked=${choice === value} /><span><b>${text}</b> <span class="hint">${HINTS[value] ?? html`until ${time(until)}`}</span></span></label>`;
+  const radio = ([value, text, hint]: (typeof ROTATIONS)[number]) => {
+    const until = new Date(now().getTime() + Number(value) * 1_000);
+    return html`<label><input type="radio" name="choice" value=${value} ?disabled=${isSent} .checked=${choice === value} /><span><b>${text}</b> <span class="hint">${hint ?? html`until ${time(until.toISOString())}`}</span></span></label>`;
   };
   return question(
     {
@@ -92,7 +91,6 @@ function rotateDialog(dialog: Dialog & { readonly kind: 'rotate' }, actions: Act
       keep: isInvited ? 'Do not invite' : 'Keep the secret',
       go: isInvited ? 'Invite again' : 'Replace the secret',
       going: isInvited ? 'Inviting…' : 'Replacing…',
-      isDangerous: false,
     },
     actions,
   );
@@ -115,15 +113,14 @@ function changeDialog(
       choices: html`<label class="given"><span>Name</span><input name="name" maxlength="100" autocomplete="off" spellcheck="false" dir="auto" autofocus .value=${name} /></label>
         <fieldset class="radios"><legend>Expires</legend>${endChoices(dialog, session!.key, asIs)} ${ownEnd(session!.key)}</fieldset>
         ${formerSecretUntil === undefined ? nothing : html`<label class="again"><input type="checkbox" name="endsFormer" .checked=${endsFormer} /> End the old secret now, not ${time(formerSecretUntil)}</label>`}`,
-      ...{ keep: 'Leave as it is', go: 'Change key', going: 'Changing…' },
-      ...{ isDangerous: false, hasField: true },
+      ...{ keep: 'Leave as it is', go: 'Change key', going: 'Changing…', hasField: true },
     },
     actions,
   );
 }
 
 /** What has used a key within this time most likely goes on using it. */
-const IN_USE_MS = 7 * 86_400_000;
+const IN_USE_MS = 7 * DAY_MS;
 
 function revokeDialog(
   { keys, session }: State,
@@ -156,10 +153,7 @@ function revokeDialog(
   );
 }
 
-interface Question {
-  readonly key: ManagedKey;
-  readonly isActing: boolean;
-  readonly problem: string | undefined;
+interface Question extends KeyQuestion {
   readonly title: unknown;
   readonly text: string;
   readonly notice: unknown;
@@ -168,7 +162,7 @@ interface Question {
   readonly keep: string;
   readonly go: string;
   readonly going: string;
-  readonly isDangerous: boolean;
+  readonly isDangerous?: boolean;
   /** Whether a text field has the focus in their place. */
   readonly hasField?: boolean;
 }

@@ -2,17 +2,16 @@ import type { ManagedKey } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { Actions } from '../actions.ts';
-import { now } from '../clock.ts';
-import { ago, count, day, daysFrom, time, waiting } from '../format.ts';
+import { DAY_MS, now } from '../clock.ts';
+import { ago, capital, count, day, daysFrom, time, waiting } from '../format.ts';
 import { icon } from '../icons.ts';
 import { onPage, searchOf } from '../list/address.ts';
 import type { State } from '../state.ts';
 import { createPage } from './create-view.ts';
 import { isOnlyInvited, type QuestionKind } from './key-state.ts';
 import { PRESETS } from './new-key.ts';
-import { ABILITIES, abilitiesOf, capital } from './scopes.ts';
+import { ABILITIES, abilitiesOf } from './scopes.ts';
 
-const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
 /** A key that was not used for so long may not be needed any more. */
 const UNUSED_DAYS = 90;
@@ -80,19 +79,15 @@ function table(state: State, actions: Actions) {
     ...found.filter(({ id }) => id === own),
     ...found.filter(({ id }) => id !== own),
   ].slice(0, keys?.most);
-  const heads: readonly (readonly [string, unknown])[] = [
-    ...([
-      ['name', 'Key'],
-      ['may', 'May'],
-      ['used', 'Last used'],
-    ] as const),
+  const heads = [
+    ['name', 'Key'],
+    ['may', 'May'],
+    ['used', 'Last used'],
     ['ends', view.keys === 'revoked' ? 'Revoked' : 'Expires'],
-    ...([
-      ['made', 'Made'],
-      ['state', hidden('State')],
-      ['do', hidden('Actions')],
-    ] as const),
-  ];
+    ['made', 'Made'],
+    ['state', hidden('State')],
+    ['do', hidden('Actions')],
+  ] as const;
   return html`${keys?.problem === undefined ? nothing : html`<p class="notice" role="alert">${icon('warning')}<span>These may not be all keys. ${keys.problem}</span><button type="button" @click=${actions.keys.read}>Try again</button></p>`}
     <table class="key-list" role="table"><caption class="hidden">Keys</caption>
       <thead role="rowgroup"><tr role="row">${heads.map(([name, text]) => html`<th scope="col" role="columnheader" class=${name}>${text}</th>`)}</tr></thead>

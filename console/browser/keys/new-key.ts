@@ -1,5 +1,5 @@
 import type { Key, NewKey } from '@store-orders/client';
-import { now } from '../clock.ts';
+import { DAY_MS, now } from '../clock.ts';
 import type { IconName } from '../icons.ts';
 import { dayStart } from '../list/range.ts';
 import { ABILITIES } from './scopes.ts';
@@ -69,8 +69,6 @@ export function draftOf(preset: Preset, own: Key, name = ''): KeyDraft {
     problem: undefined,
   };
 }
-
-const DAY_MS = 86_400_000;
 
 /** When the key of a form ends, with the own key at the latest; undefined for never, or a day that is not set. */
 export function endOf({ ends, day }: Pick<KeyDraft, 'ends' | 'day'>, own: Key): Date | undefined {

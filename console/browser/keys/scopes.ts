@@ -50,9 +50,6 @@ export const ABILITIES: readonly Ability[] = [
   },
 ];
 
-export const capital = (text: string): string =>
-  `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
-
 /** What a key may do: "reads, cancels up to 20 an hour, manages keys". A scope of a later release is shown as it is. */
 export function abilitiesOf({
   scopes,

@@ -16,7 +16,7 @@ const KEY_VIEWS = ['valid', 'expired', 'revoked', 'create'] as const;
 export const DAY_COUNTS = [14, 30, 90] as const;
 
 /** The sort order. */
-export interface Sorting {
+interface Sorting {
   readonly by: 'id' | 'placedAt' | 'updatedAt' | 'shipDate';
   readonly isDescending: boolean;
 }

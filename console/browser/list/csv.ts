@@ -29,12 +29,9 @@ const line = (cells: Parameters<typeof csvLine>[1]) => csvLine(FOR_SPREADSHEETS,
 
 /**
  * Writes the orders that match the filters to a file, without the columns that the user has left out, page by page; the browser keeps the parts on disk.
- * @param only all orders if undefined
+ * @param only ids of orders; all orders if undefined
  */
-export async function exportCsv(
-  screen: Screen,
-  only?: ReadonlyMap<bigint, OrderRecord>,
-): Promise<void> {
+export async function exportCsv(screen: Screen, only?: readonly bigint[]): Promise<void> {
   const { session, exported } = screen.state;
   if (session === undefined || exported !== undefined) return;
   const hidden = hiddenIn(screen.state);

@@ -1,7 +1,7 @@
 import type { OrderCounts } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
-import { count, day, orders, sentence, timeZone } from '../format.ts';
+import { capital, count, day, orders, sentence, timeZone } from '../format.ts';
 import { icon } from '../icons.ts';
 import {
   COLUMNS,
@@ -23,7 +23,7 @@ import {
   withoutFilters,
 } from './address.ts';
 import { isEmptyStore } from './list-state.ts';
-import { dayStart, daysOf, PRESET_NAMES, PRESETS_OF, type Range, type RangeName } from './range.ts';
+import { dayStart, daysOf, PRESETS, PRESETS_OF, type Range, type RangeName } from './range.ts';
 
 /** The heading of the list, with its filters. */
 export function filterBar(state: State, actions: Actions) {
@@ -104,22 +104,16 @@ function segments({ counts, view }: State, actions: Actions) {
   </nav>`;
 }
 
+interface Chip {
+  readonly name: string;
+  /** Undefined if it is not set. */
+  readonly value: string | undefined;
+  readonly without: View;
+}
+
 /** A filter: a button that opens its form, and a button that removes it if it is set. */
-function chip(
-  {
-    name,
-    label,
-    value,
-    without,
-  }: {
-    readonly name: string;
-    readonly label: string;
-    readonly value: unknown;
-    readonly without: View;
-  },
-  form: unknown,
-  actions: Actions,
-) {
+function chip({ name, value, without }: Chip, form: unknown, actions: Actions) {
+  const label = capital(name);
   const isSet = value !== undefined;
   return html`<span class="chip ${isSet ? 'set' : 'add'}">
     <button type="button" popovertarget="filter-${name}">${isSet ? nothing : icon('plus')}${label}${isSet ? html` <b><bdi>${value}</bdi></b>` : nothing}</button>
@@ -159,7 +153,7 @@ function statusChip({ view }: State, actions: Actions) {
   const without = { ...view, statuses: [], order: undefined };
   const value = statuses.length > 1 ? names.join(' or ') : undefined;
   return chip(
-    { name: 'status', label: 'Status', value, without },
+    { name: 'status', value, without },
     html`<div class="popover form" id="filter-status" popover role="dialog" aria-label="Status"><fieldset><legend class="hidden">Statuses</legend>
       ${STATUSES.map((each) => html`<label class="item"><input type="checkbox" .checked=${statuses.length === 0 || statuses.includes(each)} @change=${actions.toggleStatus(each)} />${STATUS_NAMES[each]}</label>`)}
     </fieldset></div>`,
@@ -171,7 +165,7 @@ function petChip({ view }: State, actions: Actions) {
   const { petId } = view;
   const without = { ...view, petId: undefined, order: undefined };
   return chip(
-    { name: 'pet', label: 'Pet', value: petId === undefined ? undefined : String(petId), without },
+    { name: 'pet', value: petId === undefined ? undefined : String(petId), without },
     html`<div class="popover form" id="filter-pet" popover role="dialog" aria-label="Pet"><form @submit=${actions.filter('pet')}>
       <label for="pet">Orders of the pet</label>
       <input id="pet" name="pet" inputmode="numeric" autocomplete="off" placeholder="Id, such as 412" autofocus .value=${String(petId ?? '')} />
@@ -186,12 +180,7 @@ function referenceChip({ view }: State, actions: Actions) {
   const { reference, prefix } = view;
   const without = { ...view, reference: '', prefix: '', order: undefined };
   return chip(
-    {
-      name: 'reference',
-      label: 'Reference',
-      value: prefix !== '' ? `${prefix}…` : reference === '' ? undefined : reference,
-      without,
-    },
+    { name: 'reference', value: prefix === '' ? reference || undefined : `${prefix}…`, without },
     html`<div class="popover form" id="filter-reference" popover role="dialog" aria-label="Reference"><form @submit=${actions.filter('reference')}>
       <label for="reference">Orders with the reference</label>
       <input id="reference" name="reference" maxlength="255" autocomplete="off" dir="auto" autofocus .value=${reference || prefix} />
@@ -205,7 +194,6 @@ function referenceChip({ view }: State, actions: Actions) {
 function rangeChip(name: RangeName, state: State, actions: Actions) {
   const { view, rangeCounts } = state;
   const range = view[name];
-  const label = COLUMN_NAMES[name];
   // Only pending orders can be overdue.
   const isOverdue = range === 'overdue' && view.statuses.join() === 'pending';
   const statuses = isOverdue ? [] : view.statuses;
@@ -215,14 +203,14 @@ function rangeChip(name: RangeName, state: State, actions: Actions) {
     const sorted = name === 'ships' ? { sorting: SOONEST } : {};
     const to = { ...view, ...sorted, [name]: each, statuses, order: undefined };
     const found = rangeCounts.get(`${name} ${each}`);
-    return html`<a class="item" href=${searchOf(to)} aria-current=${each === range} @click=${actions.follow(to)}>${PRESET_NAMES[each]} <span class="number">${found === undefined ? '…' : shownIn(found, statuses)}</span></a>`;
+    return html`<a class="item" href=${searchOf(to)} aria-current=${each === range} @click=${actions.follow(to)}>${PRESETS[each]!.name} <span class="number">${found === undefined ? '…' : shownIn(found, statuses)}</span></a>`;
   };
   const [from, to] = daysOf(range);
   const shown = rangeCounts.get(`${name} draft`);
   const draft = shown === undefined ? 'orders' : shownIn(shown, view.statuses, true);
   return chip(
-    { name, label, value: range === '' ? undefined : rangeName(range, view), without },
-    html`<div class="popover form range" id="filter-${name}" popover role="dialog" aria-label=${label} @toggle=${actions.openRange(name)}><form @input=${actions.preview(name)} @submit=${actions.filter(name)}>
+    { name, value: range === '' ? undefined : rangeName(range, view), without },
+    html`<div class="popover form range" id="filter-${name}" popover role="dialog" aria-label=${capital(name)} @toggle=${actions.openRange(name)}><form @input=${actions.preview(name)} @submit=${actions.filter(name)}>
       ${PRESETS_OF[name].map(preset)}
       <hr />
       <div class="days">
@@ -261,22 +249,13 @@ export function filtersInWords(view: View): string {
 /** The name of a range: "Next 7 days", "Nov 22 to Nov 28". */
 function rangeName(range: Range, { statuses }: View): string {
   if (range === 'overdue' && statuses.join() !== 'pending') return 'Before today';
-  const name = PRESET_NAMES[range];
-  if (name !== undefined) return name;
+  const preset = PRESETS[range];
+  if (preset !== undefined) return preset.name;
   const [from, to] = daysOf(range).map((each) => dayStart(each));
   if (from === undefined) return `until ${day(to!)}`;
   if (to === undefined) return `from ${day(from)}`;
   return from.getTime() === to.getTime() ? day(from) : `${day(from)} to ${day(to)}`;
 }
-
-const COLUMN_NAMES = {
-  pet: 'Pet',
-  reference: 'Reference',
-  quantity: 'Quantity',
-  ships: 'Ships',
-  placed: 'Placed',
-  changed: 'Changed',
-} as const;
 
 const SOONEST = { by: 'shipDate', isDescending: false } as const;
 
@@ -295,10 +274,10 @@ function viewMenu(state: State, actions: Actions) {
   const hidden = hiddenIn(state);
   const hasNoRoom = (each: Column) => unseen.includes(each) && !hidden.includes(each);
   return html`<button type="button" class="wide-only" popovertarget="view-menu">${icon('columns')}View${unseen.length === 0 ? nothing : html` <span class="hint">${unseen.length}<span> hidden</span></span>`}</button>
-    <div class="popover columns" id="view-menu" popover role="dialog" aria-label="View">
+    <div class="popover" id="view-menu" popover role="dialog" aria-label="View">
       <fieldset><legend>Columns</legend>${COLUMNS.map(
         (each) =>
-          html`<label class="item"><input type="checkbox" .checked=${!hidden.includes(each)} @change=${actions.toggleColumn(each)} />${COLUMN_NAMES[each]}${hasNoRoom(each) ? html` <span class="hint">no room</span>` : nothing}</label>`,
+          html`<label class="item"><input type="checkbox" .checked=${!hidden.includes(each)} @change=${actions.toggleColumn(each)} />${capital(each)}${hasNoRoom(each) ? html` <span class="hint">no room</span>` : nothing}</label>`,
       )}</fieldset>
       <fieldset><legend>Rows</legend>
         <label class="item"><input type="radio" name="density" .checked=${preferences.isCompact} @change=${actions.setCompact(true)} />Compact</label>

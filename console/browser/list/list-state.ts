@@ -43,10 +43,13 @@ export function showOrder(state: State, order: OrderRecord): void {
 /** Applies changes to the list: rows change in place, and new matches are counted. */
 export function applyChanges(state: State, changes: readonly Change[]): void {
   for (const { order } of changes) {
-    if (order.status !== 'pending') endedMeanwhile(state, order.id);
+    // Also what was scanned, which no page has.
+    showOrder(state, order);
+    if (order.status === 'pending') continue;
+    // It can be selected, or about to be.
+    state.selected.delete(order.id);
+    state.selecting?.ended.add(order.id);
   }
-  // Also what was scanned, which no page has.
-  for (const { order } of changes) showOrder(state, order);
   if (state.isLoading) {
     state.waiting.push(...changes);
     return;
@@ -57,12 +60,6 @@ export function applyChanges(state: State, changes: readonly Change[]): void {
     if (isNewer) state.newer.add(order.id);
     else state.newer.delete(order.id);
   }
-}
-
-/** An order that is selected, or about to be, is no longer pending. */
-function endedMeanwhile({ selected, selecting }: State, id: bigint): void {
-  selected.delete(id);
-  selecting?.ended.add(id);
 }
 
 /** Whether an order belongs to the pages that are shown, not to a later one. */

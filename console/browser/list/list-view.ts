@@ -15,7 +15,7 @@ import {
 } from '../format.ts';
 import { icon } from '../icons.ts';
 import { hiddenIn, type State } from '../state.ts';
-import { moreIn, type Sorting, searchOf, totalOf, withoutFilters } from './address.ts';
+import { moreIn, searchOf, totalOf, type View, withoutFilters } from './address.ts';
 import { filtersInWords, phoneHead, STATUS_NAMES } from './filters-view.ts';
 import { isEmptyList, isEmptyStore, maySelect, selectable } from './list-state.ts';
 
@@ -90,12 +90,7 @@ function table(state: State, actions: Actions) {
   const [id, pet, quantity] = (['id', 'petId', 'quantity'] as const).map((name) =>
     Math.max(LEAST_DIGITS, ...orders.map((order) => widthOf(order[name]))),
   ) as [number, number, number];
-  const heading = (
-    name: string,
-    className: string,
-    by: Sorting['by'] | undefined,
-    begins = true,
-  ) => {
+  const heading = (name: string, className: string, by?: View['sorting']['by'], begins = true) => {
     if (by === undefined)
       return html`<th scope="col" role="columnheader" class=${className}>${name}</th>`;
     const isCurrent = view.sorting.by === by;
@@ -116,8 +111,8 @@ function table(state: State, actions: Actions) {
     <caption class="hidden">Orders</caption>
     <thead role="rowgroup" ${ref(actions.observeHead)}><tr role="row">
       <th scope="col" role="columnheader" class="check">${canAct && !state.isNarrow ? selectAll(state, actions) : html`<span class="hidden">Selection</span>`}</th>
-      ${heading('Order', 'id number', 'id')} ${heading('Reference', 'reference', undefined)} ${heading('Status', 'status', undefined)}
-      ${heading('Pet', 'pet number', undefined)} ${heading('Quantity', 'quantity number', undefined)} ${heading('Ships', 'ships', 'shipDate', false)} ${heading('Placed', 'placed', 'placedAt')}
+      ${heading('Order', 'id number', 'id')} ${heading('Reference', 'reference')} ${heading('Status', 'status')}
+      ${heading('Pet', 'pet number')} ${heading('Quantity', 'quantity number')} ${heading('Ships', 'ships', 'shipDate', false)} ${heading('Placed', 'placed', 'placedAt')}
       ${heading('Changed', 'changed', 'updatedAt')}
     </tr></thead>
     <tbody role="rowgroup">${

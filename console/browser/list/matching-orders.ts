@@ -8,13 +8,13 @@ const PAGE = 500;
 
 /**
  * Reads the orders that match the filters now, in the order of the list, page by page.
- * @param only orders that were chosen: those in the list come first, in its order; all that match if undefined
+ * @param only ids of orders that were chosen: those in the list come first, in its order; all that match if undefined
  * @throws errors of the client library
  */
 export async function* matchingOrders(
   { state }: Screen,
   session: Session,
-  only?: ReadonlyMap<bigint, OrderRecord>,
+  only?: readonly bigint[],
 ): AsyncGenerator<readonly OrderRecord[]> {
   const { signal } = session.ending;
   if (only === undefined) {
@@ -22,7 +22,7 @@ export async function* matchingOrders(
     for await (const { orders } of session.client.pages(query, { signal })) yield orders;
     return;
   }
-  const left = new Set(only.keys());
+  const left = new Set(only);
   const shown = state.orders.map(({ id }) => id).filter((id) => left.delete(id));
   const ids = [...shown, ...left];
   for (let from = 0; from < ids.length; from += PAGE) {

@@ -3,34 +3,28 @@ import { now } from '../clock.ts';
 /** Days in the user's time zone: a preset, or FROM..TO, both YYYY-MM-DD, inclusive, and possibly empty; empty for any day. */
 export type Range = string;
 
-/** The presets, with their first and last day relative to today; undefined for no limit. */
-const PRESETS: Readonly<
-  Record<string, readonly [from: number | undefined, to: number | undefined]>
-> = {
-  today: [0, 0],
-  overdue: [undefined, -1],
-  next7: [0, 6],
-  last7: [-6, 0],
-  last30: [-29, 0],
-};
+interface Preset {
+  readonly name: string;
+  /** The first and the last day relative to today; undefined for no limit. */
+  readonly days: readonly [from: number | undefined, to: number | undefined];
+}
 
-export const PRESET_NAMES: Readonly<Record<string, string>> = {
-  today: 'Today',
-  overdue: 'Overdue',
-  next7: 'Next 7 days',
-  last7: 'Last 7 days',
-  last30: 'Last 30 days',
+export const PRESETS: Readonly<Record<string, Preset>> = {
+  today: { name: 'Today', days: [0, 0] },
+  overdue: { name: 'Overdue', days: [undefined, -1] },
+  next7: { name: 'Next 7 days', days: [0, 6] },
+  last7: { name: 'Last 7 days', days: [-6, 0] },
+  last30: { name: 'Last 30 days', days: [-29, 0] },
 };
-
-/** The presets of each filter. */
-const SHIPS_PRESETS = ['today', 'overdue', 'next7'] as const;
-const PAST_PRESETS = ['today', 'last7', 'last30'] as const;
 
 /** The filters that are ranges of days. */
 export type RangeName = 'ships' | 'placed' | 'changed';
 
+const PAST_PRESETS = ['today', 'last7', 'last30'];
+
+/** The presets of each filter. */
 export const PRESETS_OF: Readonly<Record<RangeName, readonly string[]>> = {
-  ships: SHIPS_PRESETS,
+  ships: ['today', 'overdue', 'next7'],
   placed: PAST_PRESETS,
   changed: PAST_PRESETS,
 };
@@ -55,7 +49,7 @@ export const isRelative = (range: Range): boolean => range in PRESETS;
 export function daysOf(range: Range): readonly [from: string, to: string] {
   const preset = PRESETS[range];
   if (preset !== undefined) {
-    const [from, to] = preset.map((days) => (days === undefined ? '' : dayText(today(days))));
+    const [from, to] = preset.days.map((days) => (days === undefined ? '' : dayText(today(days))));
     return [from!, to!];
   }
   const [from = '', to = ''] = range.split('..');
@@ -63,10 +57,7 @@ export function daysOf(range: Range): readonly [from: string, to: string] {
 }
 
 /** Returns when a range begins, and when the day after it begins. */
-export function boundsOf(range: Range): {
-  readonly from: Date | undefined;
-  readonly before: Date | undefined;
-} {
+export function boundsOf(range: Range) {
   const [from, to] = daysOf(range);
   return { from: dayStart(from), before: dayStart(to, 1) };
 }
@@ -87,11 +78,12 @@ export function dayStart(day: string, later = 0): Date | undefined {
   return start;
 }
 
+/** The beginning of the day that is so many days after that of a time, in the user's time zone. */
+export const daysAfter = (at: Date, days: number): Date =>
+  new Date(at.getFullYear(), at.getMonth(), at.getDate() + days);
+
 /** The beginning of a day relative to today, by the clock of the service. */
-export function today(days = 0): Date {
-  const at = now();
-  return new Date(at.getFullYear(), at.getMonth(), at.getDate() + days);
-}
+export const today = (days = 0): Date => daysAfter(now(), days);
 
 /** Writes a day as YYYY-MM-DD. */
 export function dayText(day: Date): string {

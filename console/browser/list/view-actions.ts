@@ -1,4 +1,4 @@
-import type { Actions } from '../actions.ts';
+import { type Actions, instead } from '../actions.ts';
 import { COLUMNS, MAX_VIEWS, type Preferences, storePreferences } from '../preferences.ts';
 import type { Screen } from '../screen.ts';
 import { writtenReference } from '../search/search.ts';
@@ -24,15 +24,15 @@ export function viewActions(screen: Screen, go: (view: View) => void) {
       screen.change((state) => (state.unseen = unseen));
   });
   return {
-    filter: (name) => (event) => {
-      event.preventDefault();
-      const form = event.currentTarget as HTMLFormElement;
-      const view = applyFilter(name, screen.state.view, form);
-      if (view === undefined) return;
-      closePopover(event);
-      if (name === 'reference' && view.prefix === '') void goToReference(view);
-      else go(view);
-    },
+    filter: (name) =>
+      instead((event) => {
+        const form = event.currentTarget as HTMLFormElement;
+        const view = applyFilter(name, screen.state.view, form);
+        if (view === undefined) return;
+        closePopover(event);
+        if (name === 'reference' && view.prefix === '') void goToReference(view);
+        else go(view);
+      }),
     preview:
       (name) =>
       ({ currentTarget }) =>
@@ -55,8 +55,7 @@ export function viewActions(screen: Screen, go: (view: View) => void) {
       const statuses = chosen.length === STATUSES.length ? [] : chosen;
       go({ ...view, statuses, order: undefined });
     },
-    keepView: (event) => {
-      event.preventDefault();
+    keepView: instead((event) => {
       const name = fieldOf(event, 'name').value.trim();
       if (name === '') return;
       const { preferences, view } = screen.state;
@@ -69,7 +68,7 @@ export function viewActions(screen: Screen, go: (view: View) => void) {
       prefer({ views: [...others, { name, search: searchOf(shown) }] });
       closePopover(event);
       screen.toast(`View ${name} kept in this browser`);
-    },
+    }),
     forgetView: (name) => () => {
       const { views } = screen.state.preferences;
       prefer({ views: views.filter((each) => each.name !== name) });

@@ -2,8 +2,8 @@ import type { OrderRecord } from '@store-orders/client';
 import { parseWrittenId } from '../list/address.ts';
 import { dayText } from '../list/range.ts';
 
-/** The fields of the form of a new order, as they are typed. */
-export interface DraftFields {
+/** A form of a new order, with its fields as they are typed. One form places one order, however often it is sent. */
+export interface Draft {
   readonly pet: string;
   readonly quantity: string;
   /** YYYY-MM-DD; empty for none. */
@@ -11,10 +11,6 @@ export interface DraftFields {
   /** HH:MM, in the user's time zone. */
   readonly time: string;
   readonly reference: string;
-}
-
-/** A form of a new order. One form places one order, however often it is sent. */
-export interface Draft extends DraftFields {
   /** Identifies the placement, together with the API key: another one would place another order. */
   readonly idempotencyKey: string;
   /** The id of the API key. */
@@ -25,14 +21,6 @@ export interface Draft extends DraftFields {
   readonly instead: { readonly id: string; readonly reference: string | undefined } | undefined;
 }
 
-/** What a form asks the store to place. */
-interface NewOrder {
-  readonly petId: bigint;
-  readonly quantity: bigint;
-  readonly shipDate: Date | undefined;
-  readonly reference: string | undefined;
-}
-
 const NOON = '12:00';
 const MAX_QUANTITY = 2n ** 31n - 1n;
 /** Where the form is kept until its outcome is known, also over a reload; only in this tab. */
@@ -41,12 +29,11 @@ const STORED = 'store-orders-draft';
 /** Returns an empty form, or one with what an order has, to be placed instead of it. */
 export function newDraft(by: string, order?: OrderRecord): Draft {
   const at = order?.shipDate === undefined ? undefined : new Date(order.shipDate);
-  const two = (part: number) => String(part).padStart(2, '0');
   return {
     pet: String(order?.petId ?? ''),
     quantity: String(order?.quantity ?? 1),
     day: at ? dayText(at) : '',
-    time: at ? `${two(at.getHours())}:${two(at.getMinutes())}` : NOON,
+    time: at ? at.toTimeString().slice(0, 'HH:MM'.length) : NOON,
     reference: '',
     // Without HTTPS there is no crypto.randomUUID.
     idempotencyKey: Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join('-'),
@@ -57,7 +44,7 @@ export function newDraft(by: string, order?: OrderRecord): Draft {
 }
 
 /** Returns the order of a form, or the field that is not valid and why. */
-export function orderOf(draft: DraftFields): NewOrder | { readonly problem: string } {
+export function orderOf(draft: Draft) {
   const petId = parseWrittenId(draft.pet);
   if (petId === undefined || petId < 1n) return { problem: 'Pet: enter its id, a number from 1.' };
   const quantity = parseWrittenId(draft.quantity);

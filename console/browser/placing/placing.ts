@@ -6,15 +6,7 @@ import { icon } from '../icons.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
 import type { Dialog } from '../state.ts';
-import {
-  type Draft,
-  type DraftFields,
-  forgetDraft,
-  keepDraft,
-  newDraft,
-  orderOf,
-  sentDraft,
-} from './draft.ts';
+import { type Draft, forgetDraft, keepDraft, newDraft, orderOf, sentDraft } from './draft.ts';
 
 /** Orders whose refusal is an error of the server: no ids are left. */
 const REFUSED_BY_SERVER = 507;
@@ -56,7 +48,7 @@ export class Placing {
     return session?.may.place === true ? session.key.id : undefined;
   }
 
-  edit(fields: Partial<DraftFields>): void {
+  edit(fields: Partial<Draft>): void {
     this.#screen.change((state) => {
       const { dialog } = state;
       if (dialog?.kind !== 'place' || dialog.draft.isSent) return;
@@ -70,7 +62,7 @@ export class Placing {
     const { dialog, session } = screen.state;
     if (dialog?.kind !== 'place' || dialog.isActing || session === undefined) return;
     const order = orderOf(dialog.draft);
-    if ('problem' in order) {
+    if (order.problem !== undefined) {
       this.#show(dialog.draft, order.problem);
       return;
     }

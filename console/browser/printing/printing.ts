@@ -11,19 +11,17 @@ const MAX_PRINTED = 1_000;
 export async function printOrders(
   screen: Screen,
   paper: Paper,
-  chosen: ReadonlyMap<bigint, OrderRecord>,
+  ids: readonly bigint[],
 ): Promise<void> {
   const { session } = screen.state;
   if (session === undefined) return;
-  if (chosen.size > MAX_PRINTED) {
+  if (ids.length > MAX_PRINTED) {
     screen.toast(`Choose up to ${ordersText(MAX_PRINTED)} to print`, true);
     return;
   }
   const found: OrderRecord[] = [];
   try {
-    // The choice can change meanwhile.
-    const only = new Map(chosen);
-    for await (const orders of matchingOrders(screen, session, only)) found.push(...orders);
+    for await (const orders of matchingOrders(screen, session, ids)) found.push(...orders);
   } catch (error) {
     const problem = screen.problemOf(session, error);
     if (problem !== undefined) screen.toast(`Not printed. ${problem}`, true);

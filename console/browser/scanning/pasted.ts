@@ -7,7 +7,7 @@ export interface PastedEntry {
 }
 
 /** A line of a pasted list: the ways in which it can be meant, the likeliest first. */
-export interface PastedLine {
+interface PastedLine {
   readonly ways: readonly (readonly string[])[];
   readonly trackingNumber: string | undefined;
 }

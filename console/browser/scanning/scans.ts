@@ -10,7 +10,7 @@ import type { Screen } from '../screen.ts';
 import { namedBy, ordersNamed } from '../search/search.ts';
 import type { Session } from '../sign-in.ts';
 import type { Scan, Scans } from '../state.ts';
-import { entriesOf, linesIn, type PastedEntry, type PastedLine } from './pasted.ts';
+import { entriesOf, linesIn, type PastedEntry } from './pasted.ts';
 import { beep } from './sound.ts';
 
 /** Lines of the list. */
@@ -105,7 +105,8 @@ export class Scanning {
     if (session === undefined || lines.length === 0) return false;
     this.#change({ isReading: true, problem: undefined });
     try {
-      const found = await ordersOf(session, textsOf(lines));
+      const texts = lines.flatMap(({ ways, trackingNumber }) => [...ways, trackingNumber ?? []]);
+      const found = await ordersOf(session, texts.flat());
       const isKnown = (each: string) => found.get(each)!.length > 0;
       const entries = lines.flatMap((line) => entriesOf(line, isKnown));
       const { length } = this.#screen.state.scans.lines;
@@ -298,13 +299,6 @@ function storedFor(key: string): Omit<Scan, 'orders'>[] {
     return [];
   }
 }
-
-/** Each way in which the lines can be meant, and their tracking numbers. */
-const textsOf = (lines: readonly PastedLine[]) =>
-  lines.flatMap(({ ways, trackingNumber }) => [
-    ...ways.flat(),
-    ...(trackingNumber === undefined ? [] : [trackingNumber]),
-  ]);
 
 /** Returns the orders that texts name. @throws errors of the client library */
 async function ordersOf(

@@ -71,7 +71,7 @@ function hits(state: State, found: Found, actions: Actions) {
 
 /** More of the order that Enter opens. */
 const peek = ({ shipDate, placedAt }: OrderRecord) =>
-  html`<p class="peek small">Ships ${time(shipDate)} · placed ${time(placedAt)}. Enter opens it.</p>`;
+  html`<p class="small">Ships ${time(shipDate)} · placed ${time(placedAt)}. Enter opens it.</p>`;
 
 /** Where the search for parts has ended, with a button that goes on; nothing at the end of the store, and if there are more hits than rows. */
 function endOf({ orders, examined, older, isReading, problem }: Containing, actions: Actions) {

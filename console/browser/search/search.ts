@@ -37,12 +37,12 @@ const MAX_REFERENCE = 255;
 export async function ordersNamed(
   { client, ending }: Session,
   texts: readonly string[],
-  { signal }: { readonly signal?: AbortSignal } = {},
+  signal = ending.signal,
 ): Promise<Map<string, Named>> {
   const ids = new Set(texts.flatMap((text) => parseWrittenId(text) ?? []));
   const references = new Set(texts.flatMap(spellingsOf).filter(isReference));
   const asked = { ids: [...ids], references: [...references] };
-  const orders = await client.findOrders(asked, { signal: signal ?? ending.signal });
+  const orders = await client.findOrders(asked, { signal });
   const byId = new Map(orders.map((order) => [order.id, order]));
   const byReference = Map.groupBy(orders, ({ reference }) => reference);
   return new Map(
@@ -77,7 +77,7 @@ const NOT_BEGUN = {
 async function lookUp(session: Session, text: string): Promise<Found> {
   const signal = limited(session, LIMIT_MS);
   const [named, found] = await Promise.all([
-    ordersNamed(session, [text], { signal }),
+    ordersNamed(session, [text], signal),
     beginningWith(session, text.trim(), signal),
   ]);
   const spellings = spellingsOf(text);
@@ -94,8 +94,9 @@ async function lookUp(session: Session, text: string): Promise<Found> {
 async function withNextPage(session: Session, found: Found, before: Containing) {
   const known = [...namedBy(found), ...found.beginning];
   const query = {
-    ...{ referenceContains: found.text.trim(), limit: MAX_HITS + known.length + 1 },
-    ...(before.older !== undefined && { cursor: before.older }),
+    referenceContains: found.text.trim(),
+    limit: MAX_HITS + known.length + 1,
+    cursor: before.older,
   };
   const page = await session.client.listOrders(query, { signal: limited(session, PARTS_LIMIT_MS) });
   const others = page.orders.filter(({ id }) => known.every((each) => each.id !== id));
