@@ -148,6 +148,7 @@ export class App {
     if (session === undefined || day === this.#day) return;
     this.#day = day;
     void readActivity(this.#screen);
+    void readChangesOfKey(this.#screen);
     const isOther = [view.ships, view.placed, view.changed].some(isRelative);
     if (isOther && session.may.read) void this.#list.read();
   }

@@ -15,9 +15,8 @@ export const STANDARD_VIEWS: readonly NamedView[] = [
   { name: 'Today’s shipments', search: '?status=pending&ships=today&sort=shipDate' },
 ];
 
-/** Limits of the views that are kept. */
+/** Views that are kept. */
 export const MAX_VIEWS = 30;
-export const MAX_VIEW_NAME = 60;
 
 /** The user's preferences, kept in this browser. */
 export interface Preferences {

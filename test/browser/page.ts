@@ -11,6 +11,8 @@ export async function opened(
   options: Parameters<Browser['newContext']>[0] = {},
 ) {
   const context = await browser.newContext(options);
+  // Browsers do not have them in pages over HTTP, which are served in local networks.
+  await context.addInitScript('delete Crypto.prototype.randomUUID; delete Crypto.prototype.subtle');
   const page = await context.newPage();
   const problems: string[] = [];
   const { origin } = new URL(url);

@@ -8,6 +8,7 @@ import {
   UnknownOutcomeError,
 } from '@store-orders/client';
 import type { View } from '../list/address.ts';
+import { newIdempotencyKey } from '../placing/draft.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
 import type { Dialog } from '../state.ts';
@@ -152,7 +153,7 @@ export class Keys {
   ask(kind: QuestionKind, key: ManagedKey): void {
     const asked = { key, isActing: false, problem: undefined };
     const choice = isOnlyInvited(key) ? 'invitation' : '86400';
-    const idempotencyKey = crypto.randomUUID();
+    const idempotencyKey = newIdempotencyKey();
     const questions: Readonly<Record<QuestionKind, Dialog>> = {
       revoke: { kind: 'revoke', ...asked },
       rotate: { kind: 'rotate', ...asked, choice, idempotencyKey, isSent: false },

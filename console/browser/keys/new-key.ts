@@ -2,6 +2,7 @@ import type { Key, NewKey } from '@store-orders/client';
 import { DAY_MS, now } from '../clock.ts';
 import type { IconName } from '../icons.ts';
 import { dayStart } from '../list/range.ts';
+import { newIdempotencyKey } from '../placing/draft.ts';
 import { ABILITIES } from './scopes.ts';
 
 /** What keys usually may do. */
@@ -65,7 +66,7 @@ export function draftOf(preset: Preset, own: Key, name = ''): KeyDraft {
     scopes: preset.scopes.filter((each) => own.scopes.includes(each)),
     cancelsPerHour: String((isLess ? most : cancelsPerHour) ?? ''),
     placesPerHour: String(own.placesPerHour ?? ''),
-    ...{ sent: undefined, idempotencyKey: crypto.randomUUID(), isActing: false },
+    ...{ sent: undefined, idempotencyKey: newIdempotencyKey(), isActing: false },
     problem: undefined,
   };
 }

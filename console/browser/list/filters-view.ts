@@ -3,13 +3,7 @@ import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
 import { capital, count, day, orders, sentence, timeZone } from '../format.ts';
 import { icon } from '../icons.ts';
-import {
-  COLUMNS,
-  type Column,
-  MAX_VIEW_NAME,
-  type NamedView,
-  STANDARD_VIEWS,
-} from '../preferences.ts';
+import { COLUMNS, type Column, type NamedView, STANDARD_VIEWS } from '../preferences.ts';
 import { hiddenIn, type State } from '../state.ts';
 import {
   isFiltered,
@@ -24,6 +18,8 @@ import {
 } from './address.ts';
 import { isEmptyStore } from './list-state.ts';
 import { dayStart, daysOf, PRESETS, PRESETS_OF, type Range, type RangeName } from './range.ts';
+
+const MAX_VIEW_NAME = 60;
 
 /** The heading of the list, with its filters. */
 export function filterBar(state: State, actions: Actions) {

@@ -50,7 +50,7 @@ export async function readRangeCount(
   if (view !== undefined) await readCount(screen, `${name} draft`, view);
 }
 
-/** Returns undefined after a failure: the page works without the count. */
+/** Reads a count; a failure is not shown, since the page is of use without it. */
 async function readCount(screen: Screen, range: string, view: View): Promise<void> {
   const { session } = screen.state;
   if (session === undefined) return;

@@ -257,6 +257,7 @@ export class OrderList {
     setTimeout(() => {
       void this.read();
       void readActivity(this.#screen);
+      void readChangesOfKey(this.#screen);
       this.#onOpenChanged();
     }, COUNT_DELAY_MS);
   }

@@ -26,6 +26,10 @@ const MAX_QUANTITY = 2n ** 31n - 1n;
 /** Where the form is kept until its outcome is known, also over a reload; only in this tab. */
 const STORED = 'store-orders-draft';
 
+/** Without HTTPS there is no crypto.randomUUID. */
+export const newIdempotencyKey = (): string =>
+  Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join('-');
+
 /** Returns an empty form, or one with what an order has, to be placed instead of it. */
 export function newDraft(by: string, order?: OrderRecord): Draft {
   const at = order?.shipDate === undefined ? undefined : new Date(order.shipDate);
@@ -35,8 +39,7 @@ export function newDraft(by: string, order?: OrderRecord): Draft {
     day: at ? dayText(at) : '',
     time: at ? at.toTimeString().slice(0, 'HH:MM'.length) : NOON,
     reference: '',
-    // Without HTTPS there is no crypto.randomUUID.
-    idempotencyKey: Array.from(crypto.getRandomValues(new Uint32Array(4)), String).join('-'),
+    idempotencyKey: newIdempotencyKey(),
     by,
     isSent: false,
     instead: order && { id: String(order.id), reference: order.reference },

@@ -1,5 +1,6 @@
 import type { OrderRecord } from '@store-orders/client';
 import { html, nothing, svg } from 'lit-html';
+import { now } from '../clock.ts';
 import {
   count,
   isOverdue,
@@ -44,7 +45,7 @@ function contentOf(state: State) {
 function header(state: State) {
   const { name, environment } = state.session!.key;
   return html`<header><span><b><bdi>${nameOf(state)}</bdi></b> ${environment === 'production' ? 'Production' : 'Staging'}</span>
-    <span>Printed ${paperTime(new Date().toISOString())} by <bdi>${name}</bdi></span></header>`;
+    <span>Printed ${paperTime(now().toISOString())} by <bdi>${name}</bdi></span></header>`;
 }
 
 function slip(state: State, order: OrderRecord) {
