@@ -310,7 +310,10 @@ export class App {
       if (this.#hasList) selectCurrent(this.#screen, isRange);
     },
     search: (text) => {
-      if (this.#screen.state.session?.may.read !== true) return;
+      const { session, view, isWide } = this.#screen.state;
+      if (session?.may.read !== true) return;
+      // The sheet of the details covers the search box.
+      if (!isWide && view.order !== undefined) this.#go({ ...view, order: undefined });
       if (text !== '') this.#search.type(text);
       void this.#screen.focus('#jump');
     },
@@ -321,6 +324,9 @@ export class App {
         this.#scanning.scan(text);
         return;
       }
+      this.#screen.change((state) => {
+        if (state.dialog?.kind === 'palette') state.dialog = undefined;
+      });
       this.#search.type(text);
       void this.#goToFound(text, { isScanned: true });
     },
@@ -422,11 +428,11 @@ export class App {
       this.#go({ ...others, petId: parseWrittenId(text) });
       return;
     }
-    const late = isScanned ? setTimeout(() => this.#leaveOrder(text), LATE_MS) : undefined;
+    const late = setTimeout(() => this.#leaveOrder(text), LATE_MS);
     const found = await this.#search.find(text);
     clearTimeout(late);
     if (found === undefined) {
-      if (isScanned) this.#leaveOrder(text);
+      this.#leaveOrder(text);
       return;
     }
     const named = namedBy(found);
@@ -434,21 +440,19 @@ export class App {
     if (only.length === 1) this.#go({ ...view, page: 'orders', order: only[0]!.id });
     else if (named.length === 0 && !isScanned && found.beginning.length > 1) {
       this.#go({ ...others, prefix: text.trim() });
-    } else {
-      if (isScanned) this.#leaveOrder(text);
-      await this.#screen.focus('#jump');
-      document.querySelector<HTMLInputElement>('#jump')?.select();
-    }
+    } else this.#leaveOrder(text);
   }
 
-  /** Closes the open order, whose buttons are not for what was scanned, and goes to the search box. */
+  /** Closes the open order, whose buttons are not for what was looked for, and goes to the search box: the next code takes the place of this one. */
   #leaveOrder(text: string): void {
     const { view, search } = this.#screen.state;
-    // Another was scanned.
+    // Another was looked for.
     if (search !== text) return;
     if (view.order !== undefined) this.#go({ ...view, order: undefined });
     this.#screen.change((state) => Object.assign(state, { search: text }));
-    void this.#screen.focus('#jump');
+    void this.#screen
+      .focus('#jump')
+      .then(() => document.querySelector<HTMLInputElement>('#jump')?.select());
   }
 
   /** Goes to a view, and enters it in the history of the tab. */

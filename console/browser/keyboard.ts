@@ -26,13 +26,15 @@ const SECOND_KEY_MS = 1_500;
 const CODE_KEY_MS = 200;
 /** The same on the page for scanning, where keys have no other meaning. */
 const SLOW_CODE_KEY_MS = 250;
-/** A person takes longer for Enter after the last key of a text, and few scanners do. */
+/** People take longer between two keys of a text, mostly. */
+const SCANNED_KEY_MS = 40;
+/** A person takes longer for Enter after the last key of a text; few scanners do, and only after keys in quick succession. */
 const QUICK_ENTER_MS = 100;
 /** How long a key waits for the next one before it acts. A letter that opens or sends something waits CODE_KEY_MS: it could begin a slow code. */
 const ALONE_AFTER_MS = 60;
 /** Letters that do no harm if they begin a slow code. */
-const HARMLESS = 'jkxy/?';
-/** Characters of the shortest code that is taken without Enter. */
+const HARMLESS = 'jkx/';
+/** Characters of the shortest code that is known as one without Enter, or by its speed. */
 const LEAST_SCANNED = 3;
 
 /**
@@ -59,6 +61,11 @@ export function listenForKeys(
   let acted = 0;
   let lastAt = Number.NEGATIVE_INFINITY;
   let timer: ReturnType<typeof setTimeout> | undefined;
+  /** Characters since the last pause, in a field or not, and how many of them came as only a scanner types. */
+  let typed = 0;
+  let quick = 0;
+  /** Whether the last key was Enter. */
+  let hasEnded = false;
 
   const act = (key: string) => {
     const isSecond = performance.now() < goUntil;
@@ -134,15 +141,33 @@ export function listenForKeys(
     if (!isEnd && key.length !== 1) return;
     const pause = timeStamp - lastAt;
     lastAt = timeStamp;
+    if (pause > CODE_KEY_MS) typed = quick = 0;
+    if (!isEnd) {
+      typed += 1;
+      quick += pause <= SCANNED_KEY_MS ? 1 : 0;
+    }
+    /** Characters that a scanner has typed. */
+    const scanned = typed >= LEAST_SCANNED && quick * 2 >= typed ? typed : 0;
+    const isScanned = isEnd && (pause <= QUICK_ENTER_MS || scanned > 0);
+    // Some scanners end a code with two.
+    const isSecondEnd = key === 'Enter' && hasEnded && pause <= CODE_KEY_MS;
+    hasEnded = key === 'Enter';
+    if (isEnd) typed = quick = 0;
     if (isTyping(target)) {
       take();
-      if (!isEnd || pause > QUICK_ENTER_MS) return;
-      if (isSearch(target) && target.value.trim() !== '') {
+      if (!isScanned) return;
+      const isLookedUp = isSearch(target) && (scanned > 0 || target.id === 'jump');
+      if (isLookedUp && target.value.trim() !== '') {
         event.preventDefault();
-        shortcuts.scan(target.value);
+        // Without what was in the box before.
+        if (!isSecondEnd) shortcuts.scan(target.value.slice(-scanned));
         // A slip that is scanned on the way cancels, places and creates nothing.
       } else if (key === 'Enter' && isInForm(target) && target.name !== 'trackingNumber')
         event.preventDefault();
+      return;
+    }
+    if (isSecondEnd) {
+      event.preventDefault();
       return;
     }
     if (pause > (isForScans() ? SLOW_CODE_KEY_MS : CODE_KEY_MS)) {
@@ -167,7 +192,7 @@ export function listenForKeys(
     if (key === ' ' && keys === '') return;
     event.preventDefault();
     if (event.repeat) {
-      if (mayAct()) act(key);
+      if (mayAct() && HARMLESS.includes(key)) act(key);
       return;
     }
     keys += key;
@@ -203,7 +228,7 @@ const isOnControl = (target: EventTarget | null): boolean =>
   target instanceof Element && target.closest('a, button, summary') !== null;
 
 const isSearch = (target: EventTarget | null): target is HTMLInputElement =>
-  target instanceof HTMLInputElement && target.id === 'jump';
+  target instanceof HTMLInputElement && target.matches('#jump, .palette input');
 
 /** Whether it is a field of a question, or of a form that makes something. */
 const isInForm = (target: EventTarget | null): target is HTMLInputElement =>

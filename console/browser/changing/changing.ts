@@ -117,8 +117,12 @@ async function mistakenCode(
   { action, given }: Asked,
 ): Promise<Failure | undefined> {
   if (given.trim() === '' || !session.may.read) return undefined;
-  const found = await ordersNamed(session, [given]).catch(() => undefined);
-  const [order] = found === undefined ? [] : namedBy(found.get(given)!);
+  // With Caps Lock, a scanner types the other case.
+  const spellings = [given, given.toUpperCase(), given.toLowerCase()];
+  const found = await ordersNamed(session, spellings).catch(() => undefined);
+  const [order] = spellings.flatMap((each) =>
+    found === undefined ? [] : namedBy(found.get(each)!),
+  );
   if (order === undefined) return undefined;
   const what = given.trim() === String(order.id) ? 'id' : 'reference';
   return {

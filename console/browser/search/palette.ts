@@ -68,8 +68,9 @@ function commandsOf(state: State, actions: Actions): readonly Command[] {
   return commands;
 }
 
-/** Whether a name has each word of a text. */
+/** Whether a name has each word of a text; a number is an order, and not in the name of what can be done with one. */
 function matches(name: string, text: string): boolean {
+  if (/^\d+$/.test(text)) return false;
   const words = text.toLowerCase().split(/\s+/);
   return words.every((word) => name.toLowerCase().includes(word));
 }
