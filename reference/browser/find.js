@@ -80,10 +80,12 @@ export function addFind() {
  * @param {readonly string[]} words
  */
 function matchesOf(places, words) {
+  // Once for all places.
+  const wanted = words.map((word) =>
+    [word, ...(SYNONYMS[word] ?? [])].map((each) => ` ${plain(each)}`),
+  );
   const countIn = (/** @type {string} */ text) =>
-    words.filter((word) =>
-      [word, ...(SYNONYMS[word] ?? [])].some((each) => text.includes(` ${plain(each)}`)),
-    ).length;
+    wanted.filter((meant) => meant.some((each) => text.includes(each))).length;
   const ranked = places.map(({ place, name, where, text }) => {
     const rank = 2 * countIn(name) + countIn(where);
     return { place, rank, count: countIn(`${name}${where}${text}`) };
