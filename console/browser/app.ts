@@ -44,7 +44,7 @@ const LONGEST_SHOWN = 60;
 const RESUME_MS = 5_000;
 /** How often relative times are drawn again, and a new day is detected. */
 const TICK_MS = 15_000;
-/** How long the open order stays while another is looked up that was scanned. */
+/** How long the open order stays while another is looked up. */
 const LATE_MS = 150;
 /** From this width on, details are beside the list. */
 const WIDE = '(min-width: 1100px)';
