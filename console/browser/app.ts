@@ -312,24 +312,27 @@ export class App {
     search: (text) => {
       const { session, view, isWide } = this.#screen.state;
       if (session?.may.read !== true) return;
-      // The sheet of the details covers the search box.
-      if (!isWide && view.order !== undefined) this.#go({ ...view, order: undefined });
+      // The sheet of the details covers the search box. Several characters at once are of a scanner: what is open is not what it looks for.
+      if (view.order !== undefined && (!isWide || text.length > 1))
+        this.#go({ ...view, order: undefined });
       if (text !== '') this.#search.type(text);
       void this.#screen.focus('#jump');
     },
-    scan: (text) => {
+    scan: (text, written = text) => {
       const { session, view } = this.#screen.state;
       if (session?.may.read !== true) return;
-      if (view.page === 'scan') {
-        this.#scanning.scan(text);
-        return;
-      }
       this.#screen.change((state) => {
         if (state.dialog?.kind === 'palette') state.dialog = undefined;
+        if (view.page === 'scan') state.search = '';
       });
-      this.#search.type(text);
-      void this.#goToFound(text, { isScanned: true });
+      if (view.page === 'scan') {
+        this.#scanning.scan(text);
+        void this.#screen.focus('h1');
+        return;
+      }
+      void this.#openScanned(text, written);
     },
+    refuse: () => void this.#changing.refuseScan(),
     filter: () => void this.#screen.focus('.filters button'),
     act: (action) => this.#changing.ask(action),
     place: () => {
@@ -424,23 +427,41 @@ export class App {
     const { view } = this.#screen.state;
     if (text.trim() === '') return;
     const others = { ...withoutFilters(view), page: 'orders' } as const;
-    if (!isScanned && isWrittenPet(text)) {
+    if (isWrittenPet(text)) {
       this.#go({ ...others, petId: parseWrittenId(text) });
       return;
     }
-    const late = setTimeout(() => this.#leaveOrder(text), LATE_MS);
+    let hasLeft = false;
+    const leave = () => {
+      if (!hasLeft) this.#leaveOrder(text);
+      hasLeft = true;
+    };
+    const late = setTimeout(leave, LATE_MS);
     const found = await this.#search.find(text);
     clearTimeout(late);
-    if (found === undefined) {
-      this.#leaveOrder(text);
-      return;
-    }
-    const named = namedBy(found);
-    const only = named.length > 0 || isScanned ? named : [onlyHit(found) ?? []].flat();
+    const named = found === undefined ? [] : namedBy(found);
+    const part = found === undefined || isScanned ? undefined : onlyHit(found);
+    const only = named.length > 0 ? named : [part ?? []].flat();
     if (only.length === 1) this.#go({ ...view, page: 'orders', order: only[0]!.id });
-    else if (named.length === 0 && !isScanned && found.beginning.length > 1) {
+    else if (named.length === 0 && !isScanned && (found?.beginning.length ?? 0) > 1) {
       this.#go({ ...others, prefix: text.trim() });
-    } else this.#leaveOrder(text);
+    } else leave();
+  }
+
+  /** Opens the order that a scan means. If all that is in the field means one, too, the scan can be the end of its code, and neither is opened. */
+  async #openScanned(text: string, written: string): Promise<void> {
+    this.#search.type(text);
+    if (written.trim() !== text.trim()) {
+      this.#leaveOrder(text);
+      const isEnd = await this.#search.mayName(written);
+      if (this.#screen.state.search !== text) return;
+      if (isEnd) {
+        this.#search.type(written);
+        this.#leaveOrder(written);
+        return;
+      }
+    }
+    await this.#goToFound(text, { isScanned: true });
   }
 
   /** Closes the open order, whose buttons are not for what was looked for, and goes to the search box: the next code takes the place of this one. */

@@ -1,3 +1,5 @@
+import { Burst, type End } from './burst.ts';
+
 /** The actions of keys. Letters and digits have an action only outside of text fields and dialogs. */
 export interface Shortcuts {
   readonly move: (by: 1 | -1) => void;
@@ -5,8 +7,10 @@ export interface Shortcuts {
   readonly select: (isRange: boolean) => void;
   /** Goes to the search box, with a text that was typed outside of it. */
   readonly search: (text: string) => void;
-  /** A code was scanned. */
-  readonly scan: (text: string) => void;
+  /** A code was scanned. @param written all that is in the search box, if it was scanned there */
+  readonly scan: (text: string, written?: string) => void;
+  /** A code was scanned where it does nothing. */
+  readonly refuse: () => void;
   readonly filter: () => void;
   readonly act: (action: 'cancel' | 'ship') => void;
   readonly place: () => void;
@@ -22,24 +26,20 @@ export interface Shortcuts {
 
 /** Time limit for the second key of a sequence of two. */
 const SECOND_KEY_MS = 1_500;
-/** The longest time between two keys of one code outside of text fields: of slow scanners, and of those that pause. */
+/** The longest time between two keys of one code: of slow scanners, and of those that pause. */
 const CODE_KEY_MS = 200;
 /** The same on the page for scanning, where keys have no other meaning. */
-const SLOW_CODE_KEY_MS = 250;
-/** People take longer between two keys of a text, mostly. */
-const SCANNED_KEY_MS = 40;
-/** A person takes longer for Enter after the last key of a text; few scanners do, and only after keys in quick succession. */
-const QUICK_ENTER_MS = 100;
+const SLOW_CODE_KEY_MS = 500;
 /** How long a key waits for the next one before it acts. A letter that opens or sends something waits CODE_KEY_MS: it could begin a slow code. */
 const ALONE_AFTER_MS = 60;
 /** Letters that do no harm if they begin a slow code. */
 const HARMLESS = 'jkx/';
-/** Characters of the shortest code that is known as one without Enter, or by its speed. */
+/** Characters of the shortest code that is known as one without Enter. */
 const LEAST_SCANNED = 3;
 
 /**
  * Calls the actions of keys. A barcode scanner is a keyboard, too: keys in succession are one code, whatever has the focus outside of a text field,
- * and none of them has its own action; at most the first, if it is harmless and the scanner pauses.
+ * and none of them has its own action; at most the first, if it is harmless and the scanner pauses. In a field, a code is known by its speed.
  * @param areOn whether letters are shortcuts now
  * @param isForScans whether all keys outside of text fields are codes
  */
@@ -55,17 +55,16 @@ export function listenForKeys(
     readonly isForScans: () => boolean;
   },
 ): void {
+  const burst = new Burst();
+  /** Of the key that is down. */
+  let end: End | undefined;
+  /** Whether that key is the next one of a search that has only now begun. */
+  let goesOn = false;
   let goUntil = 0;
-  /** Keys in succession, how many of the first have acted, and the time of the last one. */
-  let keys = '';
-  let acted = 0;
-  let lastAt = Number.NEGATIVE_INFINITY;
   let timer: ReturnType<typeof setTimeout> | undefined;
-  /** Characters since the last pause, in a field or not, and how many of them came as only a scanner types. */
-  let typed = 0;
-  let quick = 0;
-  /** Whether the last key was Enter. */
-  let hasEnded = false;
+
+  /** Whether single keys have actions now. */
+  const mayAct = () => areOn() && !isForScans() && !isAbove();
 
   const act = (key: string) => {
     const isSecond = performance.now() < goUntil;
@@ -80,52 +79,124 @@ export function listenForKeys(
     const action = isSecond ? second[key as 'o'] : actionOf(shortcuts, key);
     action?.();
   };
-  /** Takes the keys so far; returns none if all have acted. */
-  const take = () => {
-    clearTimeout(timer);
-    timer = undefined;
-    const text = acted < keys.length ? keys : '';
-    keys = '';
-    acted = 0;
-    return text;
+  /** The first letter of a code may have selected an order. */
+  const take = (to: (text: string) => void, text: string, rest: string) => {
+    if (text === `x${rest}`) shortcuts.select(false);
+    to(text);
   };
-  /** Called when no key follows. @returns whether a search begins, which the next keys go on with */
+  /** Called when no key follows. */
   const onPause = () => {
     timer = undefined;
-    if (isForScans()) {
-      const code = take();
-      if (code.length >= LEAST_SCANNED && !isAbove()) shortcuts.scan(code);
-      return false;
-    }
-    if (!mayAct()) return false;
-    const rest = keys.slice(acted);
+    const { text } = burst;
+    const rest = text.slice(burst.acted);
     // Also a code of a scanner that does not end it.
-    const isText = rest.length > 1 || /\d/.test(rest);
-    acted = isText ? acted : keys.length;
-    if (isText) shortcuts.search(take());
-    else act(rest);
-    return isText;
+    const isCode = rest.length > 1 || /\d/.test(rest);
+    if (isForScans()) {
+      burst.isTaken = text.length >= LEAST_SCANNED && !isAbove();
+      if (burst.isTaken) shortcuts.scan(text);
+    } else if (mayAct() && rest !== '') {
+      if (isCode) take(shortcuts.search, text, rest);
+      else act(rest);
+      Object.assign(burst, { isTaken: isCode, acted: text.length });
+    }
   };
-
   /** How long the latest key waits for the next one. */
   const waitMsFor = (key: string) => {
+    if (isForScans()) return SLOW_CODE_KEY_MS;
     // It shows nothing, and its second key can come soon.
-    if (keys === 'g') return 0;
-    const isQuick = keys.length - acted > 1 || HARMLESS.includes(key) || /\d/.test(key);
-    return isQuick || performance.now() < goUntil ? ALONE_AFTER_MS : CODE_KEY_MS;
+    if (burst.text === 'g') return 0;
+    const isQuick = burst.text.length - burst.acted > 1 || HARMLESS.includes(key);
+    return isQuick || /\d/.test(key) ? ALONE_AFTER_MS : CODE_KEY_MS;
   };
-  /** Whether single keys have actions now. */
-  const mayAct = () => areOn() && !isForScans() && !isAbove();
   /** The action of a key with Ctrl or ⌘. */
   const commandOf = (key: string, target: EventTarget | null) => {
     if (key === 'k' && !isAbove()) return shortcuts.commands;
     return key === 'z' && isForScans() && !isTyping(target) ? shortcuts.takeBack : undefined;
   };
 
+  const onEndInSearch = (event: KeyboardEvent, box: HTMLInputElement, { text, ...of }: End) => {
+    // What a person types among the commands runs the first of them.
+    const isCommand = !of.isFast && document.querySelector('.palette button.item') !== null;
+    const isCode = of.isScanned && !isCommand && box.value.trim() !== '';
+    if (isCode || of.isSecond) event.preventDefault();
+    if (isCode) shortcuts.scan(text, box.value);
+  };
+  /** A slip that is scanned on the way cancels, places and creates nothing; a tracking number is meant to be scanned. */
+  const onEndInForm = (
+    event: KeyboardEvent,
+    field: HTMLInputElement,
+    { isScanned, ...of }: End,
+  ) => {
+    const isTab = event.key === 'Tab';
+    if ((!isScanned && !of.isSecond) || (isTab && !field.matches('.given input'))) return;
+    const isTail = isScanned && of.from !== field;
+    if (isTail) {
+      // Its beginning went elsewhere.
+      field.value = '';
+      field.dispatchEvent(new InputEvent('input', { bubbles: true }));
+    }
+    const isMeant = field.name === 'trackingNumber' && isScanned && !isTail;
+    if (isMeant && !isTab) return;
+    event.preventDefault();
+    if (isMeant) field.form!.requestSubmit();
+    else if (isScanned) shortcuts.refuse();
+  };
+  const onEnd = (event: KeyboardEvent, { text, rest, isTaken, isSecond }: End) => {
+    const isLetter = /^\D$/.test(rest) && mayAct();
+    if (isSecond || isTaken || (rest !== '' && !isLetter)) {
+      event.preventDefault();
+      if (isSecond || isTaken) return;
+      document.querySelector<HTMLElement>('[popover]:popover-open')?.hidePopover();
+      if (isAbove()) shortcuts.refuse();
+      else take(shortcuts.scan, text, rest);
+      return;
+    }
+    if (isLetter) act(rest);
+    else if (event.key !== 'Enter' || isOnControl(event.target) || !mayAct()) return;
+    event.preventDefault();
+    if (!isLetter || HARMLESS.includes(rest)) shortcuts.open();
+  };
+  const onCharacter = (event: KeyboardEvent) => {
+    const { key, target } = event;
+    // It scrolls, or presses a button, unless it begins a code.
+    const isBlank = key === ' ' && burst.text === ' ';
+    if (isBlank && !(target instanceof HTMLButtonElement)) return;
+    event.preventDefault();
+    const press = () => (target as HTMLButtonElement).click();
+    timer = isBlank ? setTimeout(press, ALONE_AFTER_MS) : setTimeout(onPause, waitMsFor(key));
+  };
+  /** A key that is held moves, selects and scrolls; it confirms nothing, and opens nothing. */
+  const onRepeat = (event: KeyboardEvent) => {
+    const { key, target } = event;
+    const isConfirming = key === 'Enter' && !(target instanceof HTMLTextAreaElement);
+    const isScrolling = key === ' ' && !(target instanceof HTMLButtonElement);
+    if (key === 'Tab' || isScrolling || (isTyping(target) && !isConfirming)) return;
+    event.preventDefault();
+    if (mayAct() && HARMLESS.includes(key)) act(key);
+  };
+
+  // In this phase, no other listener has stopped a key.
+  addEventListener(
+    'keydown',
+    ({ key, timeStamp, target, repeat, ctrlKey, metaKey, altKey }) => {
+      const mostMs = isForScans() ? SLOW_CODE_KEY_MS : CODE_KEY_MS;
+      // Events can come before a timer that is due.
+      const isDue = timer !== undefined && burst.isOver(timeStamp, mostMs);
+      if (isDue) onPause();
+      goesOn = isDue && burst.isTaken;
+      end = isEnd(key) && !repeat ? burst.end(key, timeStamp, mostMs) : undefined;
+      // Of a person.
+      if (/^(Arrow|Escape|Backspace)/.test(key)) burst.clear();
+      if (key.length > 1 || ctrlKey || metaKey || altKey || repeat) return;
+      if (burst.isOver(timeStamp, mostMs)) burst.clear();
+      burst.add(key, timeStamp, target);
+    },
+    true,
+  );
   addEventListener('keydown', (event) => {
-    const { key, target, timeStamp } = event;
+    const { key, target } = event;
     // What is scanned or typed after this takes the place of what is there, if the form stays.
-    if (key === 'Enter' && isInForm(target)) target.select();
+    if ((key === 'Enter' || end?.isScanned) && isInForm(target)) target.select();
     if (!isSignedIn() || event.defaultPrevented || event.isComposing) return;
     if (event.ctrlKey || event.metaKey || event.altKey) {
       const command = event.altKey ? undefined : commandOf(key, target);
@@ -133,71 +204,19 @@ export function listenForKeys(
       command?.();
       return;
     }
-    if (key === 'Escape' && !isAbove()) {
-      shortcuts.close();
-      return;
-    }
-    const isEnd = key === 'Enter' || key === 'Tab';
-    if (!isEnd && key.length !== 1) return;
-    const pause = timeStamp - lastAt;
-    lastAt = timeStamp;
-    if (pause > CODE_KEY_MS) typed = quick = 0;
-    if (!isEnd) {
-      typed += 1;
-      quick += pause <= SCANNED_KEY_MS ? 1 : 0;
-    }
-    /** Characters that a scanner has typed. */
-    const scanned = typed >= LEAST_SCANNED && quick * 2 >= typed ? typed : 0;
-    const isScanned = isEnd && (pause <= QUICK_ENTER_MS || scanned > 0);
-    // Some scanners end a code with two.
-    const isSecondEnd = key === 'Enter' && hasEnded && pause <= CODE_KEY_MS;
-    hasEnded = key === 'Enter';
-    if (isEnd) typed = quick = 0;
-    if (isTyping(target)) {
-      take();
-      if (!isScanned) return;
-      const isLookedUp = isSearch(target) && (scanned > 0 || target.id === 'jump');
-      if (isLookedUp && target.value.trim() !== '') {
-        event.preventDefault();
-        // Without what was in the box before.
-        if (!isSecondEnd) shortcuts.scan(target.value.slice(-scanned));
-        // A slip that is scanned on the way cancels, places and creates nothing.
-      } else if (key === 'Enter' && isInForm(target) && target.name !== 'trackingNumber')
-        event.preventDefault();
-      return;
-    }
-    if (isSecondEnd) {
-      event.preventDefault();
-      return;
-    }
-    if (pause > (isForScans() ? SLOW_CODE_KEY_MS : CODE_KEY_MS)) {
-      // Events can come before a timer that is due.
-      const isSearching = timer !== undefined && onPause();
-      take();
-      if (isSearching) return;
-    }
-    if (isEnd) {
-      const code = take();
-      if (code !== '') {
-        event.preventDefault();
-        document.querySelector<HTMLElement>('[popover]:popover-open')?.hidePopover();
-        if (!isAbove()) shortcuts.scan(code);
-      } else if (key === 'Enter' && !isOnControl(target) && mayAct()) {
-        event.preventDefault();
-        shortcuts.open();
-      }
-      return;
-    }
-    // It presses a button, or scrolls.
-    if (key === ' ' && keys === '') return;
-    event.preventDefault();
+    if (key === 'Escape' && !isAbove()) shortcuts.close();
+    if (!isEnd(key) && key.length !== 1) return;
     if (event.repeat) {
-      if (mayAct() && HARMLESS.includes(key)) act(key);
+      onRepeat(event);
       return;
     }
-    keys += key;
     clearTimeout(timer);
-    timer = setTimeout(onPause, isForScans() ? 2 * SLOW_CODE_KEY_MS : waitMsFor(key));
+    timer = undefined;
+    if (isTyping(target)) {
+      if (end !== undefined && isSearch(target)) onEndInSearch(event, target, end);
+      if (end !== undefined && isInForm(target)) onEndInForm(event, target, end);
+    } else if (end !== undefined) onEnd(event, end);
+    else if (!goesOn) onCharacter(event);
   });
 }
 
@@ -218,6 +237,8 @@ function actionOf(shortcuts: Shortcuts, key: string): (() => void) | undefined {
   };
   return actions[key];
 }
+
+const isEnd = (key: string) => key === 'Enter' || key === 'Tab';
 
 /** Whether a dialog or a menu is above the page. */
 const isAbove = (): boolean =>

@@ -7,7 +7,7 @@ import { initialState, nameOf, type State } from './state.ts';
 
 /** How long a message is shown. */
 const TOAST_MS = 6_000;
-/** Enter has no effect in a dialog that was opened less than this ago: it was meant for what was there before, or is of a scanner. */
+/** Enter has no effect in a question or form that was opened less than this ago: it was meant for what was there before, or is of a scanner. */
 const OPENED_MS = 500;
 
 /** Draws the state again after each change. */
@@ -70,7 +70,8 @@ export class Screen {
       const openedAt = performance.now();
       dialog.addEventListener('keydown', (event) => {
         const isSoon = performance.now() - openedAt < OPENED_MS;
-        if (event.key === 'Enter' && isSoon && dialog.matches('.ask')) event.preventDefault();
+        if (event.key === 'Enter' && isSoon && dialog.matches('.ask:not(.palette)'))
+          event.preventDefault();
       });
       // Browsers close a dialog after several Escapes, whatever its handlers do. If the state still has it, it is opened again.
       dialog.addEventListener('close', () => this.draw(), { once: true });

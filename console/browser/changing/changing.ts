@@ -64,7 +64,10 @@ export class Changing {
   async confirm(): Promise<void> {
     const { dialog, session } = this.#screen.state;
     if (dialog?.kind === 'several') {
-      if (!isConfirmed(dialog.ids, dialog.typed)) return;
+      if (!isConfirmed(dialog.ids, dialog.typed) || session === undefined) return;
+      const failure = await mistakenCode(this.#screen, session, dialog);
+      if (failure !== undefined) this.#screen.toast(`${failure.title}. ${failure.text}`, true);
+      if (failure !== undefined || this.#screen.state.dialog !== dialog) return;
       this.#screen.change((state) => (state.dialog = undefined));
       await this.changeSeveral(dialog);
     }
@@ -72,7 +75,8 @@ export class Changing {
     const asked = { ...dialog, isActing: true, failure: undefined };
     this.#screen.change((state) => (state.dialog = asked));
     const failure =
-      (await mistakenCode(session, dialog)) ?? (await changeOne(this.#screen, session, dialog));
+      (await mistakenCode(this.#screen, session, dialog)) ??
+      (await changeOne(this.#screen, session, dialog));
     // Shown before history and counts are read, which can take a while.
     const isOpen = this.#screen.state.dialog === asked;
     this.#screen.change((state) => {
@@ -85,6 +89,28 @@ export class Changing {
       this.#screen.toast(`Order ${dialog.order.id}: ${failure.title}`, true);
     if (failure === undefined && dialog.isAgain && isOpen) this.#placeAgain(dialog.order);
     await this.#afterwards();
+  }
+
+  /** A scan confirms nothing: shows what it is, or how the change is confirmed. */
+  async refuseScan(): Promise<void> {
+    const { dialog, session } = this.#screen.state;
+    const text = 'A scan does not confirm. Press Enter once more, or the button.';
+    if (dialog?.kind !== 'one' || session === undefined) {
+      this.#screen.toast(text, true);
+      return;
+    }
+    if (dialog.isActing) return;
+    const { action } = dialog;
+    const title = `Not ${WORDS[action].done}`;
+    const failure = (await mistakenCode(this.#screen, session, dialog)) ?? {
+      action,
+      title,
+      text,
+      isRetryable: true,
+    };
+    this.#screen.change((state) => {
+      if (state.dialog === dialog) state.dialog = { ...dialog, failure };
+    });
   }
 
   /** Changes several orders, with the progress in the bar, which has the focus. */
@@ -109,28 +135,36 @@ export class Changing {
 /** What is to become of an order. */
 type Asked = Dialog & { readonly kind: 'one' };
 
-/**
- * Refuses a tracking number, or a reason, that is the id or the reference of an order: a slip was scanned. A lookup that fails refuses nothing.
- */
+/** With Caps Lock, a scanner types the other case of each letter. */
+const inOtherCase = (text: string) =>
+  text.replaceAll(/\p{L}/gu, (each) =>
+    each === each.toUpperCase() ? each.toLowerCase() : each.toUpperCase(),
+  );
+
+/** Refuses a tracking number, or a reason, that is the id or the reference of an order: a slip was scanned. It refuses also if that is not known. */
 async function mistakenCode(
+  screen: Screen,
   session: Session,
-  { action, given }: Asked,
+  { action, given }: Pick<Asked, 'action' | 'given'>,
 ): Promise<Failure | undefined> {
   if (given.trim() === '' || !session.may.read) return undefined;
-  // With Caps Lock, a scanner types the other case.
-  const spellings = [given, given.toUpperCase(), given.toLowerCase()];
-  const found = await ordersNamed(session, spellings).catch(() => undefined);
-  const [order] = spellings.flatMap((each) =>
-    found === undefined ? [] : namedBy(found.get(each)!),
-  );
-  if (order === undefined) return undefined;
-  const what = given.trim() === String(order.id) ? 'id' : 'reference';
-  return {
-    action,
-    title: `Not ${WORDS[action].done}: this is an order’s ${what}`,
-    text: `${given.trim()} is ${what === 'id' ? '' : 'the reference of '}order ${order.id}. ${action === 'ship' ? 'Scan the label of the carrier, or clear the field.' : 'Clear the field, or write a reason.'}`,
-    isRetryable: true,
-  };
+  const failure = (title: string, text: string): Failure => ({
+    ...{ action, title: `Not ${WORDS[action].done}${title}`, text, isRetryable: true },
+  });
+  try {
+    const spellings = [given, given.toUpperCase(), given.toLowerCase(), inOtherCase(given)];
+    const found = await ordersNamed(session, spellings);
+    const [order] = spellings.flatMap((each) => namedBy(found.get(each)!));
+    if (order === undefined) return undefined;
+    const what = given.trim() === String(order.id) ? 'id' : 'reference';
+    return failure(
+      `: this is an order’s ${what}`,
+      `${given.trim()} is ${what === 'id' ? '' : 'the reference of '}order ${order.id}. ${action === 'ship' ? 'Scan the label of the carrier, or clear the field.' : 'Clear the field, or write a reason.'}`,
+    );
+  } catch (error) {
+    const reason = screen.problemOf(session, error);
+    return reason === undefined ? undefined : failure('; safe to retry', reason);
+  }
 }
 
 /**

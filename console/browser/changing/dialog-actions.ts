@@ -74,7 +74,7 @@ export function dialogActions(
     }),
     runFirst: (otherwise) =>
       instead((event) => {
-        const first = (event.currentTarget as Element).querySelector<HTMLElement>('.item');
+        const first = (event.currentTarget as Element).querySelector<HTMLElement>('button.item');
         if (first === null) otherwise(event);
         else first.click();
       }),

@@ -8,6 +8,8 @@ import type { Containing, Found } from '../state.ts';
 const LIMIT_MS = 1_500;
 /** How long a page of parts may take, which examines more orders; the service answers sooner, unless it cannot be reached. */
 const PARTS_LIMIT_MS = 5_000;
+/** How long a result is taken for that of the same text. */
+const FRESH_MS = 2_000;
 /** How long the search waits after a key before it looks up the text. */
 const TYPED_MS = 150;
 /** Orders that are shown with the same reference, which several keys can have used, and with references that begin with the text. */
@@ -134,6 +136,7 @@ export class Search {
     | {
         readonly session: Session;
         readonly text: string;
+        readonly at: number;
         readonly found: Promise<Found | undefined>;
       }
     | undefined;
@@ -156,9 +159,20 @@ export class Search {
     clearTimeout(this.#timer);
     const { session } = this.#screen.state;
     if (session === undefined) return undefined;
-    if (this.#last?.session !== session || this.#last.text !== text)
-      this.#last = { session, text, found: this.#find(session, text) };
-    return this.#last.found;
+    const at = performance.now();
+    const last = this.#last;
+    if (last?.session !== session || last.text !== text || at - last.at > FRESH_MS)
+      this.#last = { session, text, at, found: this.#find(session, text) };
+    return this.#last!.found;
+  }
+
+  /** Resolves to whether a text names an order as a whole; also if that is not known. */
+  async mayName(text: string): Promise<boolean> {
+    const { session } = this.#screen.state;
+    if (session === undefined) return false;
+    const signal = limited(session, LIMIT_MS);
+    const found = await ordersNamed(session, [text], signal).catch(() => undefined);
+    return found === undefined || namedBy(found.get(text)!).length > 0;
   }
 
   async #find(session: Session, text: string): Promise<Found | undefined> {

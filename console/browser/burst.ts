@@ -1,0 +1,83 @@
+/** A person takes longer between two keys of a text, mostly; a scanner does not. */
+const SCANNER_KEY_MS = 40;
+/** Few people type a whole text, and Enter after it, with less than this between its keys; a slow scanner does. */
+const SWIFT_KEY_MS = 100;
+/** How late the Enter of a fast scanner can come. */
+const LATE_END_MS = 1_000;
+/** Within this, a second Enter belongs to the same code. */
+const SECOND_END_MS = 300;
+/** Characters of the shortest text that is known as a scan by its speed alone. */
+const LEAST_SCANNED = 3;
+
+/** The end of a text, by Enter or Tab. */
+export interface End {
+  /** What was typed up to it, without a pause; empty if nothing was. */
+  readonly text: string;
+  /** What of it has not acted yet. */
+  readonly rest: string;
+  readonly isTaken: boolean;
+  /** What had the focus when the text began. */
+  readonly from: EventTarget | null;
+  /** Whether the keys came as only a scanner types. */
+  readonly isScanned: boolean;
+  /** Whether that is known without the time of the end. */
+  readonly isFast: boolean;
+  /** Whether it is the second end of the same text. */
+  readonly isSecond: boolean;
+}
+
+/** Characters in succession, whatever has the focus: those of a code that is scanned stay together, also if a dialog opens or closes between them. */
+export class Burst {
+  text = '';
+  /** How many of its first characters have acted, each as a shortcut. */
+  acted = 0;
+  /** Whether it was taken as a code, or for the search. */
+  isTaken = false;
+  #from: EventTarget | null = null;
+  #at = Number.NEGATIVE_INFINITY;
+  /** When the latest text ended. */
+  #endedAt = Number.NEGATIVE_INFINITY;
+  /** Times between the keys of the text, by the limits that they are within. */
+  #scanner = 0;
+  #swift = 0;
+
+  /** Whether a character at a time, in milliseconds, begins another text. @param mostMs the longest pause in a text */
+  isOver(at: number, mostMs: number): boolean {
+    return at - this.#at > mostMs;
+  }
+
+  /** Takes a character. */
+  add(key: string, at: number, from: EventTarget | null): void {
+    if (this.text === '') this.#from = from;
+    else {
+      if (!this.isOver(at, SCANNER_KEY_MS)) this.#scanner += 1;
+      if (!this.isOver(at, SWIFT_KEY_MS)) this.#swift += 1;
+    }
+    this.text += key;
+    this.#at = at;
+  }
+
+  /** Takes Enter or Tab. */
+  end(key: string, at: number, mostMs: number): End {
+    const { length } = this.text;
+    const isFast = length >= LEAST_SCANNED && this.#scanner * 2 >= length;
+    const isSwift = !this.isOver(at, SWIFT_KEY_MS) && this.#swift * 4 >= (length - 1) * 3;
+    if (this.isOver(at, isFast ? LATE_END_MS : mostMs)) this.clear();
+    const { text, isTaken } = this;
+    const isText = text !== '';
+    const end = {
+      ...{ text, isTaken, rest: text.slice(this.acted), from: this.#from },
+      ...{ isFast: isText && isFast, isScanned: isText && (isFast || isSwift) },
+      isSecond: key === 'Enter' && !isText && at - this.#endedAt <= SECOND_END_MS,
+    };
+    this.#endedAt = isText ? at : Number.NEGATIVE_INFINITY;
+    this.clear();
+    return end;
+  }
+
+  clear(): void {
+    this.text = '';
+    this.acted = this.#scanner = this.#swift = 0;
+    this.isTaken = false;
+  }
+}

@@ -1,0 +1,278 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+import type { Browser, Page } from 'playwright-core';
+import { Burst } from '../../console/browser/burst.ts';
+import { SCOPES } from '../../src/domain/api-key.ts';
+import { pending, place, type Service, startService } from '../http/harness.ts';
+import { startBrowser } from './chromium.ts';
+import { row, signedIn } from './console-page.ts';
+import { scanAt, stopClock } from './scanner.ts';
+
+let browser: Browser;
+before(async () => {
+  browser = await startBrowser();
+});
+after(() => browser.close());
+
+const details = (page: Page, id: number) =>
+  page.getByRole('heading', { name: `Order ${id}`, exact: true });
+const question = (page: Page) => page.getByRole('alertdialog');
+const box = (page: Page) => page.getByLabel('Find an order');
+const found = (page: Page) => page.getByRole('search').getByRole('status');
+/** Asks, and waits until Enter has an effect. */
+const ask = async (page: Page, button: string) => {
+  await page.getByRole('button', { name: button }).click();
+  await page.locator('dialog.ask').waitFor();
+  await page.clock.runFor(600);
+};
+const leave = async (page: Page) => {
+  await page.keyboard.press('Escape');
+  await page.locator('dialog.ask').waitFor({ state: 'detached' });
+};
+const press = async (page: Page, key: string, afterMs: number) => {
+  await page.clock.runFor(afterMs);
+  await page.keyboard.press(key);
+};
+/** A fast scan whose Enter comes after this. */
+const late = (code: string, endMs: number) => [300, ...Array(code.length - 1).fill(10), endMs];
+/** The orders 1, 2, 998, 1000, 1998, 2000 and three with references, with order 2 open; the clock stands still. */
+async function opened(t: Parameters<typeof startService>[0], search = '?order=2') {
+  const service = await startService(t);
+  const ids = [1n, 2n, 998n, 1000n, 1998n, 2000n].map(pending);
+  const references = ['Web-2026-1', 'LOT-2026-5', 'WEB-1'].map((reference, index) => ({
+    ...pending(BigInt(5_001 + index)),
+    reference,
+  }));
+  await place(service.store, ...ids, ...references);
+  const secret = await service.newKey({ scopes: SCOPES });
+  const { page, problems } = await signedIn(t, browser, { ...service, secret }, { search });
+  const isList = search === '';
+  await (isList ? row(page, 5003) : page.locator('h2').first()).waitFor();
+  await stopClock(page);
+  return { service, page, problems };
+}
+const changes = async ({ store }: Service) => {
+  const { pending: _, ...others } = (await store.status()).orders;
+  return { ...others, placed: (await store.status()).orders.pending - 9n };
+};
+const NONE = { shipped: 0n, cancelled: 0n, placed: 0n };
+
+test('a scan is known by the times between its keys', () => {
+  const typed = (keys: string, gapsMs: readonly number[], endMs: number) => {
+    const burst = new Burst();
+    let at = 0;
+    for (const [index, key] of [...keys].entries()) {
+      at += gapsMs[index - 1] ?? gapsMs.at(-1) ?? 0;
+      burst.add(key, at, null);
+    }
+    return { burst, at, ...burst.end('Enter', at + endMs, 200) };
+  };
+  for (const [keys, gapsMs, endMs, text, isScanned] of [
+    ['3SXYZ', [10], 10, '3SXYZ', true],
+    ['3SXYZ', [10], 900, '3SXYZ', true],
+    // A person reads it first.
+    ['3SXYZ', [10], 1_100, '', false],
+    ['3SXYZ', [60], 60, '3SXYZ', true],
+    ['3SXYZ', [95], 95, '3SXYZ', true],
+    ['3SXYZ', [10, 150, 10, 10], 150, '3SXYZ', true],
+    ['04', [10], 10, '04', true],
+    ['2', [], 50, '2', true],
+    // People, of whom the fastest have single short times.
+    ['lost', [120], 120, 'lost', false],
+    ['lost', [120, 90, 140], 80, 'lost', false],
+    ['lost', [80, 80, 80], 130, 'lost', false],
+    ['lost', [120], 300, '', false],
+    ['2', [], 150, '2', false],
+  ] as const) {
+    const end = typed(keys, gapsMs, endMs);
+    assert.deepEqual([end.text, end.isScanned], [text, isScanned], `${keys} ${gapsMs} ${endMs}`);
+  }
+  // A second end belongs to the first, a third does not.
+  const { burst, at } = typed('04', [10], 10);
+  assert.equal(burst.end('Enter', at + 250, 200).isSecond, true);
+  assert.equal(burst.end('Enter', at + 260, 200).isSecond, false);
+  // Tab leads on.
+  const { burst: other, at: otherAt } = typed('04', [10], 10);
+  assert.equal(other.end('Tab', otherAt + 100, 200).isSecond, false);
+});
+
+test('an Enter that comes late, twice, or is held confirms nothing', async (t) => {
+  const { service, page, problems } = await opened(t);
+  await ask(page, 'Cancel order…');
+  for (const [code, keyMs, second] of [
+    ['4006381333931', late('4006381333931', 10), 101],
+    ['3SXYZ123', late('3SXYZ123', 60), 199],
+    ['3SXYZ123', late('3SXYZ123', 300), 290],
+  ] as const) {
+    await scanAt(page, code, keyMs);
+    await press(page, 'Enter', second);
+    await question(page).getByText('A scan does not confirm.').waitFor();
+  }
+  await page.getByLabel('Then place it again').focus();
+  await scanAt(page, '998', late('998', 210));
+  await press(page, 'Enter', 230);
+  await question(page).getByRole('button', { name: 'Cancel order', exact: true }).focus();
+  await scanAt(page, ' 998', late(' 998', 10));
+  await page.clock.runFor(300);
+  assert.deepEqual(await changes(service), NONE);
+  await leave(page);
+  await ask(page, 'Place order');
+  await page.getByRole('dialog', { name: 'Place an order' }).getByLabel('Pet').focus();
+  await scanAt(page, '402', late('402', 230));
+  await press(page, 'Enter', 150);
+  await leave(page);
+  // Held from the button on.
+  const session = await page.context().newCDPSession(page);
+  const enter = { key: 'Enter', text: '\r', windowsVirtualKeyCode: 13 };
+  await page.getByRole('button', { name: 'Ship order…' }).focus();
+  for (let step = 0; step < 30; step += 1) {
+    await page.clock.runFor(33);
+    await session.send('Input.dispatchKeyEvent', {
+      type: 'keyDown',
+      autoRepeat: step > 0,
+      ...enter,
+    });
+  }
+  await session.send('Input.dispatchKeyEvent', { type: 'keyUp', ...enter });
+  await question(page).waitFor();
+  assert.deepEqual(await changes(service), NONE);
+  assert.deepEqual(problems, []);
+});
+
+test('a blank presses a button, if no key follows', async (t) => {
+  const { page } = await opened(t);
+  await page.getByRole('button', { name: 'Ship order…' }).focus();
+  await scanAt(page, ' 998', late(' 998', 10));
+  await details(page, 998).waitFor();
+  assert.equal(await question(page).count(), 0);
+  await page.getByRole('button', { name: 'Ship order…' }).focus();
+  await press(page, ' ', 300);
+  await page.clock.runFor(100);
+  await question(page).waitFor();
+});
+
+test('a slip ships nothing: if it is not looked up, with Caps Lock, or as a reason for several', async (t) => {
+  const { service, page } = await opened(t);
+  await ask(page, 'Ship order…');
+  await scanAt(page, 'wEB-2026-1', late('wEB-2026-1', 10));
+  await question(page).getByText('wEB-2026-1 is the reference of order 5001.').waitFor();
+  await page.route('**/orders/find', (route) => route.fulfill({ status: 400, body: '' }));
+  await scanAt(page, 'WEB-1', late('WEB-1', 10));
+  while ((await question(page).getByText('Not shipped; safe to retry').count()) === 0)
+    await page.clock.runFor(5_000);
+  await page.unroute('**/orders/find');
+  await leave(page);
+  // The scan that is refused in a question is explained.
+  await ask(page, 'Cancel order…');
+  await scanAt(page, 'WEB-1', late('WEB-1', 10));
+  await question(page).getByText('WEB-1 is the reference of order 5003.').waitFor();
+  await leave(page);
+  await page.getByLabel('Select all pending orders on this page').check();
+  await ask(page, 'Cancel 9…');
+  await page.getByLabel('Reason').fill('WEB-1');
+  await question(page).getByRole('button', { name: 'Cancel 9 orders' }).click();
+  await page.getByText('Not cancelled: this is an order’s reference').waitFor();
+  assert.equal(await question(page).count(), 1);
+  assert.deepEqual(await changes(service), NONE);
+});
+
+test('a label that began outside of the question is no tracking number, and one that ends with Tab is', async (t) => {
+  const { service, page } = await opened(t);
+  for (const key of '3SXYZ0') await press(page, key, 60);
+  await page.getByRole('button', { name: 'Ship order…' }).click();
+  const field = page.getByLabel('Tracking number');
+  await field.waitFor();
+  for (const key of '0448171234') await press(page, key, 60);
+  await press(page, 'Enter', 60);
+  await question(page).getByText('A scan does not confirm.').waitFor();
+  assert.equal(await field.inputValue(), '');
+  assert.deepEqual(await changes(service), NONE);
+  for (const key of '3SXYZ1') await press(page, key, 10);
+  await press(page, 'Tab', 10);
+  await page.getByText('Order 2 was shipped').waitFor();
+  assert.equal((await service.store.orders([2n]))[0]!.trackingNumber, '3SXYZ1');
+});
+
+test('a scan into the search box opens what was scanned, or nothing', async (t) => {
+  const { page } = await opened(t, '');
+  // With the cursor on a hit, and not at the end.
+  await box(page).pressSequentially('WEB');
+  await page.clock.runFor(200);
+  await found(page).getByRole('link').first().waitFor();
+  await press(page, 'ArrowDown', 300);
+  await scanAt(page, '1998', late('1998', 10));
+  await details(page, 1998).waitFor();
+  await box(page).fill('1998');
+  await press(page, 'Home', 300);
+  await scanAt(page, '2000', late('2000', 10));
+  await details(page, 2000).waitFor();
+  // What is in the box means another order, of which the scan can be the end.
+  for (const keyMs of [10, 60]) {
+    await box(page).fill('1');
+    await scanAt(page, '998', [300, keyMs]);
+    await page.clock.runFor(200);
+    await found(page).getByRole('link', { name: '1998' }).waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('order'), null);
+  }
+  // The next scan takes its place.
+  await scanAt(page, '998', [300, 10]);
+  await details(page, 998).waitFor();
+  // Among the commands, where a part opens nothing either.
+  for (const code of ['LOT-2026', '04', '199']) {
+    await page.keyboard.press('ControlOrMeta+k');
+    await scanAt(page, code, [300, 60]);
+    await page.clock.runFor(200);
+    await leave(page);
+    assert.equal(new URL(page.url()).searchParams.get('order'), null, code);
+  }
+});
+
+test('on the page for scanning, a scan into the search box is a line', async (t) => {
+  const { page } = await opened(t, '?view=scan');
+  await box(page).focus();
+  await scanAt(page, '1', [300, 10]);
+  await scanAt(page, '998', [300, 60]);
+  await page.keyboard.press('ControlOrMeta+k');
+  await scanAt(page, '2', [300, 10]);
+  const lines = page.locator('.scanned tbody tr');
+  await lines.nth(2).getByText('Ready').waitFor();
+  assert.deepEqual(await lines.locator('a').allInnerTexts(), ['2', '998', '1']);
+  assert.equal(await page.getByRole('dialog').count(), 0);
+});
+
+test('a code that is scanned again is looked up again', async (t) => {
+  const { service, page } = await opened(t, '');
+  await scanAt(page, 'WEB-8', [300, 10]);
+  await found(page).getByText('No order found.').waitFor();
+  await place(service.store, { ...pending(6000n), reference: 'WEB-8' });
+  await page.clock.runFor(3_000);
+  await scanAt(page, 'WEB-8', [300, 10]);
+  await details(page, 6000).waitFor();
+});
+
+test('a slow code that begins with a shortcut leaves no trace of it', async (t) => {
+  const { page } = await opened(t, '');
+  await press(page, 'j', 300);
+  await page.clock.runFor(300);
+  for (const code of ['x998', 'gs-77', '/77']) {
+    await scanAt(page, code, [300, 90]);
+    await page.clock.runFor(300);
+    await found(page).getByText(code, { exact: true }).waitFor();
+    await page.keyboard.press('Escape');
+    assert.equal(await page.getByText('1 selected').count(), 0);
+    await page.getByRole('heading', { name: 'Orders' }).waitFor();
+  }
+});
+
+test('letters and Enter that a person types quickly have their actions', async (t) => {
+  const { page } = await opened(t);
+  await press(page, 's', 300);
+  await press(page, 'Enter', 150);
+  await question(page).waitFor();
+  await leave(page);
+  await press(page, 'Escape', 300);
+  await details(page, 2).waitFor({ state: 'detached' });
+  await press(page, 'j', 300);
+  await press(page, 'Enter', 40);
+  await details(page, 1).waitFor();
+});
