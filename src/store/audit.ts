@@ -21,8 +21,7 @@ export interface AuditRecord extends Action {
   readonly at: number;
 }
 
-/** Commands of the records of changes that were lost, and of their acknowledgement. */
-export const LOST = 'lost changes';
+/** The command of the records by which an operator has acknowledged that changes were lost. */
 export const ACKNOWLEDGED = 'audit --acknowledge';
 
 /** What a process has acknowledged last: a position in the history of a store. */

@@ -9,7 +9,7 @@ import { ORDER_COLUMNS, ORDER_WIDTH, orderFromRow } from '../tables/orders.ts';
 import type { Commands } from '../tables/session.ts';
 import { expectNotMovedAway, readFreeIds, requireStoreRow } from '../tables/store-row.ts';
 import { arrayOf } from './database/arrays.ts';
-import { sqlState, WAS_CHANGED } from './database/errors.ts';
+import { sqlState } from './database/errors.ts';
 import type { Session } from './database/session.ts';
 import { expectOnPrimary, ON_STANDBY } from './database/standby.ts';
 import { inTransaction, waitForStandby } from './database/transaction.ts';
@@ -37,6 +37,9 @@ export async function changeOrders(session: Session, commands: readonly BatchCom
   });
   return outcomes ?? inTransaction(session, () => changeLockedOrders(session, commands));
 }
+
+/** Raised by store_orders_expect_unchanged (migration 006). */
+const WAS_CHANGED = 'SO001';
 
 /** Repeats `attempt`, `most` times at most, if a precondition checked in its SQL no longer held: then it has written nothing. Undefined in the end. */
 async function unlessChanged<T>(most: number, attempt: () => Promise<T>): Promise<T | undefined> {

@@ -13,7 +13,6 @@ import { describeSchema } from './database/catalog.ts';
 import { completeHeads, rechain } from './database/compute-heads.ts';
 import {
   fileIdentity,
-  fileOrigin,
   makeDurable,
   openForWriting,
   readableLocation,
@@ -90,7 +89,7 @@ async function open() {
         await completeHeads(session, MIGRATION_WAIT_MS, (waiting) => send({ waiting }));
       }
       if (data.mayMigrate) await expectRows(session);
-      retryWhileBusy(lockWaitMs, () => recordOrigin(session, fileOrigin(path)));
+      retryWhileBusy(lockWaitMs, () => recordOrigin(session, path));
       const given = new LastGiven(path);
       const before = given.acknowledged?.identity;
       retryWhileBusy(lockWaitMs, () => reserveGiven(session, given.highestId));

@@ -24,14 +24,11 @@ function table(name: string, ...key: readonly string[]): Table {
   return { name, columns: Object.fromEntries(columns), key };
 }
 
-/** The record of operators' commands. */
-export const AUDIT = table('audit', 'id');
-
 /** All tables that are copied; the row of the table store is copied separately. */
 export const TABLES: readonly Table[] = [
   { ...table('orders', 'id'), hasRevision: true },
   { ...table('order_events', 'order_id', 'revision', 'type'), hasRevision: true },
-  AUDIT,
+  table('audit', 'id'),
   { ...table('operator_revisions', 'revision'), hasRevision: true },
   table('pets', 'id'),
   table('api_keys', 'id'),

@@ -1,6 +1,6 @@
 import type { Store } from '../store.ts';
 import { type Commands, type Dialects, jsonRows, type StoreReads, text } from './session.ts';
-import { requireStoreHere, storeNotHere } from './store-row.ts';
+import { expectNotMovedAway, requireStoreRow, storeNotHere } from './store-row.ts';
 
 export const findPet: StoreReads<Store>['pet'] = async (session, id) => {
   const [row] = await session.query(FIND, [id]);
@@ -11,7 +11,8 @@ export const findPet: StoreReads<Store>['pet'] = async (session, id) => {
 /** Inserts or replaces pets, in one statement; of two with the same id the last one counts. */
 export const putPets: Commands['putPets'] = async (session, { pets }) => {
   if (pets.length === 0) {
-    await requireStoreHere(session);
+    const [row] = await session.query('SELECT moved_to FROM store');
+    expectNotMovedAway(requireStoreRow(row)[0]);
     return 'stored';
   }
   // PostgreSQL's ON CONFLICT cannot update a row twice in one statement.

@@ -35,11 +35,6 @@ export function expectNotMovedAway(movedTo: unknown): void {
   throw new StoreUnavailable(`the store was moved to ${movedTo}; use that database`, 'moved');
 }
 
-/** Throws if the store has moved. Otherwise later reads are safe: a moved store never changes. @throws StoreUnavailable */
-export async function requireStoreHere(session: Session): Promise<void> {
-  expectNotMovedAway(requireStoreRow((await session.query(SQL.movedTo))[0])[0]);
-}
-
 /**
  * Refuses a store whose rows are gone: a dump that was restored in part, since the disk was full or a table was left out. Its list would be empty, and
  * its counters would be those of before.
@@ -169,7 +164,6 @@ const SQL = {
   insert: `INSERT INTO store
       (only_row, identity, environment, revision, pending, shipped, cancelled, reserved_id, last_id, head, audit_head)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, (SELECT hash FROM audit ORDER BY id DESC LIMIT 1))`,
-  movedTo: 'SELECT moved_to FROM store',
   wholeness: `SELECT CASE WHEN pending + shipped + cancelled > 0 AND NOT EXISTS (SELECT 1 FROM orders) THEN 'orders'
       WHEN revision > 0 AND NOT EXISTS (SELECT 1 FROM order_events) THEN 'order_events'
       WHEN NOT EXISTS (SELECT 1 FROM webhook_lease) THEN 'webhook_lease' END,

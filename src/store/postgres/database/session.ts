@@ -6,7 +6,7 @@ import type { DatabaseWarning, PostgresServer } from '../../open-options.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import type { Column, Row, Session as TableSession, Value } from '../../tables/session.ts';
 import type { Host } from './address.ts';
-import { INSUFFICIENT_PRIVILEGE, isOfFormerSchema, sqlState, unavailable } from './errors.ts';
+import { INSUFFICIENT_PRIVILEGE, sqlState, unavailable } from './errors.ts';
 import { APPLY_SESSION_SETTINGS, type TimeLimits } from './session-settings.ts';
 import { expectOnPrimary, ON_STANDBY } from './standby.ts';
 
@@ -255,8 +255,8 @@ export class Session implements TableSession {
       });
       return Array.isArray(result) ? result.at(-1)! : result;
     } catch (error) {
-      // A new session prepares its statements anew.
-      if (isOfFormerSchema(error)) this.destroy();
+      // "cached plan must not change result type": a migration has changed the type of a column. A new session prepares its statements anew.
+      if ((error as { routine?: string }).routine === 'RevalidateCachedQuery') this.destroy();
       throw unavailable(error);
     }
   }

@@ -1,5 +1,6 @@
 import type { Environment } from '../../../domain/api-key.ts';
 import { foreignObjects, schemaDifferences } from '../../expected-schema.ts';
+import { StoreNotUsable } from '../../store.ts';
 import { checkAudit } from '../../tables/audit-chain.ts';
 import {
   countedRows,
@@ -13,7 +14,7 @@ import { requireStoreRow } from '../../tables/store-row.ts';
 import { describeSchema } from '../database/catalog.ts';
 import { chainedRows } from '../database/compute-heads.ts';
 import { newSession } from '../database/connection.ts';
-import { expectSchema } from '../database/schema.ts';
+import { hasSchema, KNOWN_MIGRATIONS, missingMigrations } from '../database/schema.ts';
 import { BEGIN_SNAPSHOT } from '../database/session.ts';
 import { BULK } from '../database/session-settings.ts';
 
@@ -21,7 +22,9 @@ import { BULK } from '../database/session-settings.ts';
 export async function checkPostgres(url: string, options: StoreCheck = {}): Promise<Findings> {
   let schema: Findings['schema'] | undefined;
   using session = await newSession(url, BULK, async (each) => {
-    schema = await expectSchema(each);
+    if (!(await hasSchema(each))) throw new StoreNotUsable('it contains no store');
+    const missing = await missingMigrations(each);
+    schema = { has: KNOWN_MIGRATIONS - missing.length, knows: KNOWN_MIGRATIONS };
     await each.run(BEGIN_SNAPSHOT);
   });
   const [store] = await session.query(STORE);

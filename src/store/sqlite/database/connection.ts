@@ -321,15 +321,6 @@ export function fileIdentity(path: string): string {
   return `${dev}:${ino}`;
 }
 
-/**
- * Returns what distinguishes the file at `path` from its copies: inode and time of creation. Without the device, whose number
- * can change when the machine restarts.
- */
-export function fileOrigin(path: string): string {
-  const { ino, birthtimeNs } = statSync(path, { bigint: true });
-  return `${ino}:${birthtimeNs}`;
-}
-
 function expectPragma(
   db: DatabaseSync,
   assignment: string,

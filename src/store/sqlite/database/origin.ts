@@ -1,4 +1,12 @@
-import { closeSync, existsSync, openSync, readSync, realpathSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { parsePosition, positionText } from '../../../../protocol/history.ts';
 import { leapAbove } from '../../../domain/ids.ts';
 import { type OrderId, parseInt64 } from '../../../domain/order.ts';
@@ -10,7 +18,10 @@ import type { Session } from './session.ts';
  * Records which file the store is in, before anything is written. If the store was in another one, or in a backup, its ids
  * leap: the trigger of migration 010.
  */
-export function recordOrigin(session: Session, origin: string): void {
+export function recordOrigin(session: Session, path: string): void {
+  // What distinguishes the file from its copies. Without the device, whose number can change when the machine restarts.
+  const { ino, birthtimeNs } = statSync(path, { bigint: true });
+  const origin = `${ino}:${birthtimeNs}`;
   const [row] = session.query(SQL.origin);
   if (row !== undefined && row[0] !== origin) session.write(SQL.recordOrigin, [origin]);
 }

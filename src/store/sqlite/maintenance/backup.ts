@@ -28,7 +28,7 @@ import {
   syncFolder,
   syncToDisk,
 } from '../database/connection.ts';
-import { isFull, withOpenErrors } from '../database/errors.ts';
+import { codeOf, withOpenErrors } from '../database/errors.ts';
 import { migrationsOf } from '../database/schema.ts';
 import { checkSqlite } from './check.ts';
 
@@ -171,6 +171,13 @@ function syncInPlace(target: string): void {
       `${target} is in place, but its name may not survive a power failure: ${(error as Error).message}`,
     );
   }
+}
+
+/** Returns whether a disk is full. */
+function isFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const isCode = codeOf(error) === 'full' || (error as NodeJS.ErrnoException).code === 'ENOSPC';
+  return isCode || isFull(error.cause);
 }
 
 /** Names the full disk: the target's, or the one for temporary files, which sorting can need. */
