@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Mutex } from '../../concurrency.ts';
-import type { BatchCommand } from '../../domain/batch.ts';
-import type { CommandOf, StoreCommand } from '../commands.ts';
+import type { StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { StoreNotUsable } from '../store.ts';
 import { areForMovedStore, carryOut } from '../tables/carry-out.ts';
@@ -150,12 +149,8 @@ async function recordGiven(session: Session, given: LastGiven): Promise<void> {
 
 /** See Store.apply. */
 function apply(session: Session, commands: readonly StoreCommand[]) {
-  const orders = {
-    changeOrders: (each: readonly BatchCommand[]) => changeOrders(session, each),
-    importOrders: (command: CommandOf<'importOrders'>) => importOrders(session, command),
-    rechain: (from: bigint) => rechain(session, from),
-  };
-  return inTransaction(session, () => carryOut(session, commands, orders), {
+  const orderWrites = { changeOrders, importOrders, rechain };
+  return inTransaction(session, () => carryOut(session, commands, orderWrites), {
     lockWaitMs,
     evenIfMoved: areForMovedStore(commands),
   });
