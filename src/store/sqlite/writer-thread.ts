@@ -149,8 +149,8 @@ async function recordGiven(session: Session, given: LastGiven): Promise<void> {
 
 /** See Store.apply. */
 function apply(session: Session, commands: readonly StoreCommand[]) {
-  const orderWrites = { changeOrders, importOrders, rechain };
-  return inTransaction(session, () => carryOut(session, commands, orderWrites), {
+  const orders = { changeOrders, importOrders, rechain };
+  return inTransaction(session, () => carryOut(session, commands, orders), {
     lockWaitMs,
     evenIfMoved: areForMovedStore(commands),
   });
