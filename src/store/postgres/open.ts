@@ -11,7 +11,6 @@ import { historyOf, readsOf } from '../tables/reads.ts';
 import { expectRows, readStatus } from '../tables/store-row.ts';
 import { readWebhookLags } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
-import { readChangedOrders } from './changed-orders.ts';
 import { isPostgresUrl, parseAddress } from './database/address.ts';
 import { readSizes } from './database/blockers.ts';
 import { describeSchema } from './database/catalog.ts';
@@ -30,7 +29,7 @@ import {
 } from './database/session-settings.ts';
 import { readFeed, readPosition } from './feed.ts';
 import { countMatching, readOrders, readPage } from './pages.ts';
-import { scanOrders } from './scan.ts';
+import { readChangedOrders, scanOrders } from './scan.ts';
 import { writerOn } from './writer.ts';
 
 /**
