@@ -1,6 +1,6 @@
 import { Mutex } from '../../concurrency.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
-import { expectNoChildren, expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
+import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { InFlight } from '../in-flight.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { type Store, StoreNotUsable } from '../store.ts';
@@ -155,4 +155,14 @@ async function prepareSchema(
     if (purpose !== 'read' && !(await hasHeads(each))) throw new StoreNotUsable(WITHOUT_HEADS);
   });
   await session.end();
+}
+
+/** @throws StoreNotUsable if a table inherits from one of the store: its rows would be taken for orders, or for keys */
+function expectNoChildren(found: readonly string[]): void {
+  const child = found.map((line) => /^child (\w+) (.*)$/.exec(line)).find((each) => each !== null);
+  if (child === undefined) return;
+  const [, parent, table] = child;
+  throw new StoreNotUsable(
+    `the table ${table} inherits from ${parent}, so its rows are taken for those of the store: ALTER TABLE ${table} NO INHERIT ${parent}, or drop it`,
+  );
 }

@@ -1,7 +1,8 @@
 import type { Action } from '../audit.ts';
 import { expectedSchema } from '../expected-schema.ts';
-import type { StoreStatus } from '../store.ts';
-import type { Row } from './session.ts';
+import { StoreNotUsable, type StoreStatus } from '../store.ts';
+import type { Row, Session } from './session.ts';
+import { readStatus } from './store-row.ts';
 
 /** A table that is copied, with the columns that it has on PostgreSQL: those that SQLite alone has follow from the others. */
 export interface Table {
@@ -68,5 +69,15 @@ export interface Target extends AsyncDisposable {
   complete(status: StoreStatus, action: Action | undefined): Promise<void>;
 }
 
-/** Message for the operator if a store was reactivated while it was copied. */
-export const REACTIVATED = 'the store was reactivated while it was copied; nothing was moved';
+/** Does what Database.whileMoved describes, in a transaction that excludes all writers. */
+export async function completeMoved(
+  session: Session,
+  label: string,
+  complete: (ids: MovedIds) => Promise<void>,
+): Promise<void> {
+  const { movedTo, reservedId, freeIds } = await readStatus(session);
+  if (movedTo !== label) {
+    throw new StoreNotUsable('the store was reactivated while it was copied; nothing was moved');
+  }
+  await complete({ reservedId, freeIds });
+}

@@ -133,11 +133,6 @@ export const storeCommands = {
   },
 } satisfies Partial<Commands>;
 
-const HIGHEST_ID: Dialects = {
-  sqlite: '(SELECT id FROM highest_id)',
-  postgresql: 'store_orders_highest_id()',
-};
-
 const STATUS = inBoth(
   (highestId) => `SELECT identity, environment, moved_to,
       (SELECT at FROM order_events ORDER BY revision DESC LIMIT 1), listed_at, head,
@@ -148,7 +143,10 @@ const STATUS = inBoth(
 const FREE_IDS = inBoth((highestId) => `SELECT ${highestId}, last_id FROM store`);
 
 function inBoth(sql: (highestId: string) => string): Dialects {
-  return { sqlite: sql(HIGHEST_ID.sqlite), postgresql: sql(HIGHEST_ID.postgresql) };
+  return {
+    sqlite: sql('(SELECT id FROM highest_id)'),
+    postgresql: sql('store_orders_highest_id()'),
+  };
 }
 
 const revisionAt = (events: string) =>

@@ -14,6 +14,8 @@ import { expectOnPrimary, ON_STANDBY } from './standby.ts';
 const END_MS = 2_000;
 /** Time allowed for the server's own timeouts to reach the client; after that the query is failed. */
 const GRACE_MS = 1_000;
+/** Limit for asking for the process that executes a statement. */
+const BACKEND_PID_MS = 3_000;
 const OLDEST_SERVER = 140_000;
 /** How many reads of a new session the primary must answer: a proxy can choose another server for each. */
 const READS_TRIED = 4;
@@ -198,9 +200,9 @@ export class Session implements TableSession {
   }
 
   /** Returns the id of the process that executes a statement. Not prepared: a pooler may not know the statement. */
-  async backendPid(withinMs: number): Promise<bigint> {
+  async backendPid(): Promise<bigint> {
     const text = 'SELECT pg_backend_pid()';
-    const { rows } = await this.#send({ text, query_timeout: withinMs });
+    const { rows } = await this.#send({ text, query_timeout: BACKEND_PID_MS });
     return (rows[0] as unknown as Row)[0] as bigint;
   }
 

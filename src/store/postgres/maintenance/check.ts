@@ -48,7 +48,7 @@ export async function checkPostgres(url: string, options: StoreCheck = {}): Prom
   return {
     schema: schema!,
     schemaDifferences: differences,
-    foreign: isCurrent ? foreignObjects('postgresql', found) : [],
+    foreign: isCurrent ? foreignObjects(found) : [],
     identity: text(identity),
     environment: text(environment) as Environment | undefined,
     movedTo: text(movedTo),

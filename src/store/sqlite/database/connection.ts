@@ -111,8 +111,8 @@ export function openForWriting(path: string, create: boolean): { db: DatabaseSyn
  */
 export function makeDurable(db: DatabaseSync): void {
   // Set even if already on, and verified: durability depends on these two.
-  expectPragma(db, 'journal_mode = WAL', 'journal_mode', 'wal');
-  expectPragma(db, 'synchronous = FULL', 'synchronous', 2n);
+  expectPragma(db, 'journal_mode', 'WAL', 'wal');
+  expectPragma(db, 'synchronous', 'FULL', 2n);
   // Bytes that the log keeps on disk when it restarts, after a long read has let it grow.
   db.exec('PRAGMA journal_size_limit = 67108864');
   // macOS only: there a plain fsync leaves the data in the drive's cache.
@@ -321,12 +321,8 @@ export function fileIdentity(path: string): string {
   return `${dev}:${ino}`;
 }
 
-function expectPragma(
-  db: DatabaseSync,
-  assignment: string,
-  name: string,
-  expected: string | bigint,
-): void {
+function expectPragma(db: DatabaseSync, name: string, value: string, expected: string | bigint) {
+  const assignment = `${name} = ${value}`;
   db.exec(`PRAGMA ${assignment}`);
   const actual = db.prepare(`PRAGMA ${name}`).get()?.[name];
   if (actual !== expected) {

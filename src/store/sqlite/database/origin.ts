@@ -146,12 +146,9 @@ function readText(file: number): string {
 
 /** Reads what it can of a text that is damaged. */
 function parse(text: string): { readonly given: Given; readonly isDamaged: boolean } {
-  const [id, ...rest] = [
-    text.slice(0, ID_LENGTH).trim(),
-    ...text.slice(ID_LENGTH).trim().split(/ +/),
-  ];
-  const highestId = id === '' ? 0n : parseInt64(id!);
-  const [at = '', identity, ms, ...others] = rest;
+  const id = text.slice(0, ID_LENGTH).trim();
+  const [at = '', identity, ms, ...others] = text.slice(ID_LENGTH).trim().split(/ +/);
+  const highestId = id === '' ? 0n : parseInt64(id);
   const position = parsePosition(at);
   const isComplete = position !== undefined && identity !== undefined && /^\d+$/.test(ms ?? '');
   return {

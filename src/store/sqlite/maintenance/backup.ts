@@ -40,7 +40,7 @@ import { checkSqlite } from './check.ts';
  */
 export async function makeBackup(
   target: string,
-  copy: (partial: string) => Promise<void>,
+  copy: (partial: string) => void | Promise<void>,
   mustBeSound = true,
 ): Promise<Backup> {
   const folder = dirname(target);
