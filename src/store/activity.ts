@@ -27,10 +27,8 @@ export interface ActivityCursor extends ActivityPlace {
   readonly upTo: bigint;
 }
 
-/** How many events there were of each type. */
 type EventCounts = Readonly<Record<OrderEventType, number>>;
 
-/** The events that a key has made. */
 interface CountsOfKey extends EventCounts {
   /** Id of the key; undefined for operators. */
   readonly by: string | undefined;

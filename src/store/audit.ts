@@ -14,7 +14,6 @@ export interface Action {
   readonly what: string;
 }
 
-/** An action as recorded. */
 export interface AuditRecord extends Action {
   readonly id: bigint;
   /** Milliseconds since the epoch. */

@@ -139,7 +139,6 @@ async function moveAway(from: Database, to: Database, source: Source, action: Ac
   }
 }
 
-/** Returns whether the store differs from `before`. */
 async function hasChanged(database: Database, before: Source): Promise<boolean> {
   await using now = await database.openSource();
   if (now.status.revision !== before.status.revision) return true;

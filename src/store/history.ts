@@ -40,7 +40,6 @@ export interface History {
   operators(revisions: readonly bigint[]): Promise<ReadonlyMap<bigint, AuditRecord>>;
 }
 
-/** The record of an import in the store. */
 export interface ImportRecord {
   /** SHA-256 of the content, in hex. */
   readonly source: string;

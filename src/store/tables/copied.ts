@@ -52,7 +52,6 @@ export interface Source extends AsyncDisposable {
   /** What no migration made, one line each: it could change what is written. */
   readonly foreign: readonly string[];
   count(table: Table): Promise<number>;
-  /** Returns all rows of a table in batches. */
   rows(table: Table): AsyncIterable<readonly Row[]>;
 }
 

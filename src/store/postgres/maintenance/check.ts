@@ -2,12 +2,7 @@ import type { Environment } from '../../../domain/api-key.ts';
 import { foreignObjects, schemaDifferences } from '../../expected-schema.ts';
 import { StoreNotUsable } from '../../store.ts';
 import { checkAudit } from '../../tables/audit-chain.ts';
-import {
-  countedRows,
-  type Findings,
-  isSampled,
-  type StoreCheck,
-} from '../../tables/consistency.ts';
+import { countedRows, type Findings, type StoreCheck } from '../../tables/consistency.ts';
 import { checkHeads } from '../../tables/heads.ts';
 import { text } from '../../tables/session.ts';
 import { requireStoreRow } from '../../tables/store-row.ts';
@@ -34,13 +29,9 @@ export async function checkPostgres(url: string, options: StoreCheck = {}): Prom
   const found = isCurrent ? await describeSchema(session) : [];
   const differences = isCurrent ? schemaDifferences('postgresql', found) : [];
   const counters = { revision, pending, shipped, cancelled };
-  const isSample = isSampled(counters, options);
-  const { orders, problems } = await countedRows(
-    session,
-    { schema: schema!, counters, isSample },
-    // If the rows cannot be counted, the cause is already listed as a difference.
-    () => differences.length > 0,
-  );
+  // If the rows cannot be counted, the cause is already listed as a difference.
+  const isKnown = () => differences.length > 0;
+  const counted = await countedRows(session, { has: schema!.has, counters }, options, isKnown);
   // to_jsonb writes bytes as \x and hexadecimal digits.
   const head = text(bytes)?.slice('\\x'.length);
   const latest = head === undefined ? undefined : { revision, head };
@@ -52,15 +43,13 @@ export async function checkPostgres(url: string, options: StoreCheck = {}): Prom
     identity: text(identity),
     environment: text(environment) as Environment | undefined,
     movedTo: text(movedTo),
-    isSample,
     revision,
     head,
     heads: canRead
       ? await checkHeads(session, (after) => chainedRows(session, after), latest, options)
       : undefined,
     audit: canRead ? await checkAudit(session) : [],
-    orders,
-    problems,
+    ...counted,
   };
 }
 

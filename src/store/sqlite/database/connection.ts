@@ -41,7 +41,6 @@ export function databaseBeside(path: string): string | undefined {
   return BESIDE.test(path) ? path.replace(BESIDE, '') : undefined;
 }
 
-/** Returns what is wrong with the path of a `sqlite:PATH` URL, or undefined. */
 export function sqlitePathProblem(url: string): string | undefined {
   const path = url.slice(SQLITE.length);
   // Refused, since users do not expect a file with the name ":memory:" or "file:…".
