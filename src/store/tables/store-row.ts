@@ -52,7 +52,6 @@ export async function expectRows(session: Session): Promise<void> {
   );
 }
 
-/** @throws StoreUnavailable if the row of the table store is missing */
 export async function readStatus(session: Session): Promise<StoreStatus> {
   const row = requireStoreRow((await session.query(STATUS[session.engine]))[0]);
   const [identity, environment, movedTo, latestAt, listedAt, head, ...integers] = row;
@@ -82,12 +81,10 @@ export async function insertStoreRow(session: Session, status: StoreStatus): Pro
   ]);
 }
 
-/** @throws StoreUnavailable if the row of the table store is missing */
 export async function readRevision(session: Session): Promise<bigint> {
   return requireStoreRow((await session.query(SQL.revision))[0])[0] as bigint;
 }
 
-/** See History.revisionAt. */
 export async function readRevisionAt(session: Session, time: number): Promise<bigint> {
   const [row] = await session.query(REVISION_AT[session.engine], [time]);
   return requireStoreRow(row)[0] as bigint;

@@ -44,10 +44,7 @@ export class Connection {
     this.#listeners = listeners;
   }
 
-  /**
-   * Returns the current session, connecting if necessary.
-   * @throws StoreUnavailable
-   */
+  /** Returns the current session, connecting if necessary. */
   async session(): Promise<Session> {
     if (this.#isClosed) throw new StoreUnavailable('the store is closed', 'unreachable');
     if (this.#failure !== undefined && performance.now() < this.#failure.until) {
