@@ -78,7 +78,7 @@ export const readChangedOrders: StoreReads<Store, Session>['changedOrders'] = as
   session.run('BEGIN');
   try {
     const position = readPosition(session);
-    if (since === undefined) await visitPages(pagesById(session, LISTED), visit);
+    if (since === undefined) await visitPages(pagesById(session, "status <> 'cancelled'"), visit);
     else {
       if (!isInPast(session, since, position)) return undefined;
       const pages = pagesByRevision(session, since.revision);
@@ -101,8 +101,6 @@ function* pagesByRevision(session: Session, since: bigint): Iterable<readonly Ro
     after = [last[ORDER_WIDTH] as bigint, last[0] as bigint];
   }
 }
-
-const LISTED = "status <> 'cancelled'";
 
 /**
  * Ordered by event, each order at its latest event: ordered by id, SQLite would read all orders, or block for a long

@@ -3,7 +3,7 @@ import { type Commands, type Dialects, jsonRows, type StoreReads, text } from '.
 import { expectNotMovedAway, requireStoreRow, storeNotHere } from './store-row.ts';
 
 export const findPet: StoreReads<Store>['pet'] = async (session, id) => {
-  const [row] = await session.query(FIND, [id]);
+  const [row] = await session.query('SELECT id, name, tag FROM pets WHERE id = $1', [id]);
   if (row === undefined) return undefined;
   return { id: row[0] as bigint, name: text(row[1]), tag: text(row[2]) };
 };
@@ -22,8 +22,6 @@ export const putPets: Commands['putPets'] = async (session, { pets }) => {
   if (stored < last.length) throw storeNotHere();
   return 'stored';
 };
-
-const FIND = 'SELECT id, name, tag FROM pets WHERE id = $1';
 
 const PETS = 'SELECT CAST(value ->> 0 AS bigint), value ->> 1, value ->> 2 FROM';
 const REPLACE = 'ON CONFLICT (id) DO UPDATE SET name = excluded.name, tag = excluded.tag';

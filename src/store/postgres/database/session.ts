@@ -36,7 +36,6 @@ const PARSERS: Readonly<Record<number, (text: string) => Column>> = {
   21: BigInt,
   23: BigInt,
 };
-const asText = (text: string) => text;
 
 /** Names of statements by their text: each is parsed once per connection. As many as there are statements in the code. */
 const NAMES = new Map<string, string>();
@@ -125,7 +124,7 @@ export class Session implements TableSession {
         query_timeout: limits.statement + GRACE_MS,
         keepAlive: true,
         pipeline: true,
-        types: { getTypeParser: (type: number) => PARSERS[type] ?? asText },
+        types: { getTypeParser: (type: number) => PARSERS[type] ?? String },
       }),
       onWarning,
     );
