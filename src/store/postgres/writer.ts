@@ -1,7 +1,7 @@
 import { Mutex } from '../../concurrency.ts';
 import { isBatchCommand } from '../../domain/batch.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
-import { areForMovedStore, carryOut, carryOutOne } from '../tables/carry-out.ts';
+import { areForMovedStore, carryOut } from '../tables/carry-out.ts';
 import { rechain } from './database/compute-heads.ts';
 import type { Connection } from './database/connection.ts';
 import type { Origin } from './database/origin.ts';
@@ -43,9 +43,8 @@ const SINGLE_STATEMENTS = [
 
 async function applyCommands(session: Session, commands: readonly StoreCommand[]) {
   if (commands.every(isBatchCommand)) return changeOrders(session, commands);
-  if (commands.length === 1 && SINGLE_STATEMENTS.includes(commands[0]!.type)) {
-    return [await carryOutOne(session, commands[0]!, ORDER_WRITES)];
-  }
+  const isSingle = commands.length === 1 && SINGLE_STATEMENTS.includes(commands[0]!.type);
+  if (isSingle) return carryOut(session, commands, ORDER_WRITES);
   return inTransaction(session, () => carryOut(session, commands, ORDER_WRITES), {
     evenIfMoved: areForMovedStore(commands),
   });

@@ -49,8 +49,8 @@ export function areForMovedStore(commands: readonly StoreCommand[]): boolean {
 }
 
 /**
- * Carries out commands in order, in a transaction that excludes all other writers. Those after `audit` are one action of an operator, which is
- * recorded unless it was refused.
+ * Carries out commands in order, in a transaction that excludes all other writers; on PostgreSQL also a command of a single statement without one.
+ * Those after `audit` are one action of an operator, which is recorded unless it was refused.
  */
 export async function carryOut<Own extends Session>(
   session: Own,
@@ -112,8 +112,7 @@ const COMMANDS: Omit<Commands, BatchCommand['type'] | 'importOrders' | 'rechain'
   audit: (session, { action }) => recordAction(session, action),
 };
 
-/** Carries out one command. PostgreSQL also does so without a transaction, for commands of a single statement. */
-export async function carryOutOne<Own extends Session>(
+async function carryOutOne<Own extends Session>(
   session: Own,
   command: StoreCommand,
   orders: OrderWrites<Own>,
