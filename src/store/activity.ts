@@ -27,10 +27,8 @@ export interface ActivityCursor extends ActivityPlace {
   readonly upTo: bigint;
 }
 
-/** How many events there were of each type. */
 type EventCounts = Readonly<Record<OrderEventType, number>>;
 
-/** The events that a key has made. */
 interface CountsOfKey extends EventCounts {
   /** Id of the key; undefined for operators. */
   readonly by: string | undefined;
@@ -56,14 +54,10 @@ export function countedPosition({ after }: ActivityQuery): Position | undefined 
   return after && { revision: after.upTo, head: after.head };
 }
 
-/** Returns the position to begin at: before the first period, or after `after`. @param now the position of the store */
-export function startOf({ boundaries, after }: ActivityQuery, now: Position): ActivityCursor {
-  return after ?? { ...before(boundaries[0]!), head: now.head, upTo: now.revision };
-}
-
-/** The position after all events of the periods. */
-export function endOf({ boundaries }: ActivityQuery): ActivityPlace {
-  return before(boundaries.at(-1)!);
+/** Returns where to begin, before the first period or after `after`, and the end of the periods. @param now the position of the store */
+export function rangeOf({ boundaries, after }: ActivityQuery, now: Position) {
+  const begin = { ...before(boundaries[0]!), head: now.head, upTo: now.revision };
+  return { start: after ?? begin, end: before(boundaries.at(-1)!) };
 }
 
 /** The position before all events of a time. */

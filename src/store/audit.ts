@@ -14,15 +14,13 @@ export interface Action {
   readonly what: string;
 }
 
-/** An action as recorded. */
 export interface AuditRecord extends Action {
   readonly id: bigint;
   /** Milliseconds since the epoch. */
   readonly at: number;
 }
 
-/** Commands of the records of changes that were lost, and of their acknowledgement. */
-export const LOST = 'lost changes';
+/** The command of the records by which an operator has acknowledged that changes were lost. */
 export const ACKNOWLEDGED = 'audit --acknowledge';
 
 /** What a process has acknowledged last: a position in the history of a store. */

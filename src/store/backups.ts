@@ -2,7 +2,6 @@ import type { OrderId } from '../domain/order.ts';
 import type { Action } from './audit.ts';
 import type { Findings } from './tables/consistency.ts';
 
-/** A backup that was made. */
 export interface Backup {
   readonly bytes: number;
   /** The result of checking the backup; without problems, unless they were allowed. */
@@ -27,7 +26,6 @@ export interface LatestBackup {
   readonly bytes: number;
 }
 
-/** The result of a rotation. */
 export interface Rotated {
   /** Undefined if there is none. */
   readonly latest: LatestBackup | undefined;
@@ -37,7 +35,6 @@ export interface Rotated {
   readonly undeleted?: readonly string[];
 }
 
-/** The result of a restore. */
 export interface Restored {
   readonly findings: Findings;
   /** Path of the replaced database; undefined if there was none. */

@@ -1,6 +1,6 @@
 import type { ApiKey, Environment } from '../domain/api-key.ts';
 import type { OrderOutcome, PlaceAllOutcome } from '../domain/batch.ts';
-import type { BulkCommand, BulkOutcome } from '../domain/bulk.ts';
+import type { BulkCommand, BulkName, BulkOutcome } from '../domain/bulk.ts';
 import type { FreeIds } from '../domain/ids.ts';
 import type { KeyAct, KeyRefusal } from '../domain/key-management.ts';
 import type { OrderCommand } from '../domain/lifecycle.ts';
@@ -132,7 +132,7 @@ export type StoreCommand =
       readonly keyName: string;
       /** Milliseconds since the epoch. */
       readonly at: number;
-      readonly name?: RequestName | undefined;
+      readonly name?: Pick<BulkName, 'by' | 'idempotencyKey'> | undefined;
       readonly ifTag?: string | undefined;
     }
   | { readonly type: 'deleteWebhook'; readonly id: string; readonly ifTag?: string | undefined }
@@ -150,17 +150,8 @@ export type StoreCommand =
       readonly deliveries: readonly RecordedDelivery[];
     };
 
-/** Identifies a repeatable request by its API key and idempotency key. */
-export interface RequestName {
-  /** Id of the API key. */
-  readonly by: string;
-  readonly idempotencyKey: string;
-}
-
 /** A request for a secret that can be repeated. */
-interface KeyRequest extends RequestName {
-  /** Of what it asks for. */
-  readonly digest: string;
+interface KeyRequest extends BulkName {
   /** Of the secret that it makes; see `secretMadeBy`. */
   readonly salt: string;
 }

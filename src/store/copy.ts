@@ -7,7 +7,7 @@ import { type Database, databaseAt } from './database.ts';
 import { makeBackup } from './sqlite/maintenance/backup.ts';
 import { StoreNotUsable, type StoreStatus } from './store.ts';
 import { compare } from './tables/consistency.ts';
-import { AUDIT, type MovedIds, type Source, TABLES, type Table } from './tables/copied.ts';
+import { type MovedIds, type Source, TABLES, type Table } from './tables/copied.ts';
 import { HEADS_NOT_COMPUTED } from './tables/heads.ts';
 import { detailProblem } from './tables/orders.ts';
 import { type Row, rowText } from './tables/session.ts';
@@ -139,13 +139,13 @@ async function moveAway(from: Database, to: Database, source: Source, action: Ac
   }
 }
 
-/** Returns whether the store differs from `before`. */
 async function hasChanged(database: Database, before: Source): Promise<boolean> {
   await using now = await database.openSource();
   if (now.status.revision !== before.status.revision) return true;
   // The move itself is recorded.
-  const others = TABLES.filter((each) => !each.hasRevision && each !== AUDIT).map(withoutKeyUse);
-  return (await digestOf(now, others)) !== (await digestOf(before, others));
+  const others = TABLES.filter(({ name, hasRevision }) => !hasRevision && name !== 'audit');
+  const compared = others.map(withoutKeyUse);
+  return (await digestOf(now, compared)) !== (await digestOf(before, compared));
 }
 
 /** Leaves out the last use of keys: the copy need not be repeated for it. */

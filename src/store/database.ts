@@ -97,7 +97,6 @@ export function databaseAt(url: string): Database {
   return isPostgresUrl(url) ? postgresDatabase(url) : sqliteDatabase(url);
 }
 
-/** Returns the problem with a database URL, or undefined. */
 export function databaseUrlProblem(url: string): string | undefined {
   const invisible = invisibleIn(url);
   if (invisible !== undefined) return `must not contain ${invisible}`;

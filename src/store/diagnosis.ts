@@ -24,7 +24,6 @@ export function problem(subject: string, found: string, advice: string): Finding
 /** Number of measurements of a cost. */
 const ROUNDS = 20;
 
-/** Returns the median duration of `work`, in milliseconds. */
 export async function medianMs(work: () => unknown): Promise<number> {
   const times: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -39,7 +38,6 @@ export function inMs(ms: number): string {
   return `${ms < 10 ? ms.toFixed(2) : Math.round(ms)} ms`;
 }
 
-/** A migration that would run. */
 export interface MigrationStep {
   /** Name of its file. */
   readonly name: string;

@@ -32,9 +32,9 @@ export function schemaDifferences(engine: Engine['name'], found: readonly string
 const PLAIN_INDEX = /^index \w+ \([\w, "]+\)$/;
 const FOREIGN = /^(?:trigger|rule|policy|constraint|check|unique|index|child) (\w+)/;
 
-/** Returns what no migration made, on the tables of the store, one line each: it can change or refuse what is written. @param found see `schemaDifferences` */
-export function foreignObjects(engine: Engine['name'], found: readonly string[]): string[] {
-  const expected = expectedSchema(engine);
+/** Returns what no migration made, on the tables of a PostgreSQL store, one line each: it can change or refuse what is written. @param found see `schemaDifferences` */
+export function foreignObjects(found: readonly string[]): string[] {
+  const expected = expectedSchema('postgresql');
   const tables = new Set(expected.map(tableOf));
   return foreignLines(
     found
@@ -48,16 +48,6 @@ const FOREIGN_LINE = 'the schema has what no migration made:';
 /** Returns the lines of objects that no migration made, such as "trigger orders t". */
 export function foreignLines(objects: readonly string[]): string[] {
   return objects.slice(0, MAX_NAMED).map((each) => `${FOREIGN_LINE} ${printable(each)}`);
-}
-
-/** @throws StoreNotUsable if a table inherits from one of the store: its rows would be taken for orders, or for keys */
-export function expectNoChildren(found: readonly string[]): void {
-  const child = found.map((line) => /^child (\w+) (.*)$/.exec(line)).find((each) => each !== null);
-  if (child === undefined) return;
-  const [, parent, table] = child;
-  throw new StoreNotUsable(
-    `the table ${table} inherits from ${parent}, so its rows are taken for those of the store: ALTER TABLE ${table} NO INHERIT ${parent}, or drop it`,
-  );
 }
 
 /** Whether a store can be restored without the object of such a line: a condition of one of its own tables stays. */

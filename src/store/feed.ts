@@ -11,7 +11,6 @@ export function parseFeedStart(text: string): FeedStart | undefined {
   return text === 'start' || text === 'now' ? text : parsePosition(text);
 }
 
-/** Returns the position of a start. */
 export function startPosition(start: FeedStart, now: Position): Position {
   if (start === 'now') return now;
   return start === 'start' ? BEGINNING : start;

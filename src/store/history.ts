@@ -40,7 +40,6 @@ export interface History {
   operators(revisions: readonly bigint[]): Promise<ReadonlyMap<bigint, AuditRecord>>;
 }
 
-/** The record of an import in the store. */
 export interface ImportRecord {
   /** SHA-256 of the content, in hex. */
   readonly source: string;
@@ -56,11 +55,3 @@ export interface ImportRecord {
 
 /** Digits of `source` that commands show, and that suffice to name an import. */
 export const SHOWN_DIGITS = 12;
-
-/** Maximum number of finished imports in the store; older ones are deleted. */
-export const FINISHED_IMPORTS_KEPT = 1_000;
-
-/** Returns how many rows of the same content a new run skips: none if the import is finished, or not recorded. */
-export function rowsPlaced(known: ImportRecord | undefined): number {
-  return known === undefined || known.finishedAt !== undefined ? 0 : known.placed;
-}

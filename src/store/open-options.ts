@@ -29,7 +29,6 @@ export interface PostgresServer {
   readonly system: string | undefined;
 }
 
-/** A warning about the database. */
 export interface DatabaseWarning {
   /** The function of PostgreSQL that warns, or the name of a file. */
   readonly source: string;

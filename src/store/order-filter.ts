@@ -36,7 +36,6 @@ export type Sort = (typeof SORTS)[number];
 /** What a filter compares. All but the status and the pet are sorted by an index: see Sort. */
 export type Field = 'status' | 'petId' | Exclude<Sort, 'id'>;
 
-/** A comparison of a field of an order with a value. */
 export interface Comparison {
   readonly field: Field;
   /** IN has a list of values. CONTAINS, which no index has, is `containsPart`. */
@@ -71,7 +70,6 @@ const CONDITIONS: Readonly<Record<keyof Conditions, Omit<Comparison, 'value'>>> 
 /** All fields with the signs that they can be compared by. */
 export const COMPARABLE = Object.values(CONDITIONS);
 
-/** Returns the comparisons that all must hold. */
 export function comparisonsOf({
   referencePrefix,
   referenceContains,

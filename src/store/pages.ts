@@ -66,7 +66,6 @@ export function countsOf({ statuses }: OrderFilter, counters: OrderCounts['order
   };
 }
 
-/** Returns the place of an order. */
 export function placeOf(order: OrderRecord, sort: Sort): PagePlace {
   return { sortKey: SORT_KEYS[sort](order), id: order.id };
 }

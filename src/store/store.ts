@@ -228,7 +228,6 @@ export interface Store {
   /** Returns the keys with these digests, for requests. Without digests, returns all keys, even of a store that was moved. */
   keys(digests?: readonly Uint8Array[]): Promise<ApiKey[]>;
 
-  /** Returns the key with this id; undefined if there is none. */
   key(id: string): Promise<ApiKey | undefined>;
 
   /** Returns a page of keys, by time and id, and how many there are in each state. */
@@ -265,7 +264,6 @@ export async function orderWithHistory(
   return { order, events: events.filter(({ revision }) => revision <= order.revision) };
 }
 
-/** A webhook with its lag. */
 export type LaggingWebhook = Awaited<ReturnType<typeof lagsOf>>[number];
 
 /** Reads the lags of webhooks, a few at a time, so that other reads need not wait. */

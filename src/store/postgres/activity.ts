@@ -1,6 +1,6 @@
 import type { OrderEventType } from '../../domain/lifecycle.ts';
 import type { OrderId } from '../../domain/order.ts';
-import { ActivityCount, type ActivityPlace, countedPosition, endOf, startOf } from '../activity.ts';
+import { ActivityCount, type ActivityPlace, countedPosition, rangeOf } from '../activity.ts';
 import { MAX_ROWS_READ } from '../pages.ts';
 import type { Store } from '../store.ts';
 import { keyNames } from '../tables/keys.ts';
@@ -14,10 +14,10 @@ export const countActivity: StoreReads<Store, Session>['activity'] = async (sess
   const now = await readPosition(session);
   const counted = countedPosition(query);
   if (counted !== undefined && !(await isInPast(session, counted, now))) return undefined;
-  const start = startOf(query, now);
-  const [from, end] = [valuesOf(start), valuesOf(endOf(query))];
-  const [last] = await session.query(SQL.last, [...from, ...end, now.revision]);
-  const values = [...from, ...(last ?? end), start.upTo, arrayOf(query.boundaries)];
+  const { start, end } = rangeOf(query, now);
+  const [from, to] = [valuesOf(start), valuesOf(end)];
+  const [last] = await session.query(SQL.last, [...from, ...to, now.revision]);
+  const values = [...from, ...(last ?? to), start.upTo, arrayOf(query.boundaries)];
   const count = new ActivityCount(query);
   for (const [period, type, by, events] of await session.query(SQL.counts, values)) {
     // Periods are counted from 1.

@@ -1,6 +1,6 @@
 import { Mutex } from '../../concurrency.ts';
 import type { OutcomeOf, StoreCommand } from '../commands.ts';
-import { expectNoChildren, expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
+import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { InFlight } from '../in-flight.ts';
 import { mayMigrate, type OpenOptions } from '../open-options.ts';
 import { type Store, StoreNotUsable } from '../store.ts';
@@ -11,7 +11,6 @@ import { historyOf, readsOf } from '../tables/reads.ts';
 import { expectRows, readStatus } from '../tables/store-row.ts';
 import { readWebhookLags } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
-import { readChangedOrders } from './changed-orders.ts';
 import { isPostgresUrl, parseAddress } from './database/address.ts';
 import { readSizes } from './database/blockers.ts';
 import { describeSchema } from './database/catalog.ts';
@@ -30,7 +29,7 @@ import {
 } from './database/session-settings.ts';
 import { readFeed, readPosition } from './feed.ts';
 import { countMatching, readOrders, readPage } from './pages.ts';
-import { scanOrders } from './scan.ts';
+import { readChangedOrders, scanOrders } from './scan.ts';
 import { writerOn } from './writer.ts';
 
 /**
@@ -156,4 +155,14 @@ async function prepareSchema(
     if (purpose !== 'read' && !(await hasHeads(each))) throw new StoreNotUsable(WITHOUT_HEADS);
   });
   await session.end();
+}
+
+/** @throws StoreNotUsable if a table inherits from one of the store: its rows would be taken for orders, or for keys */
+function expectNoChildren(found: readonly string[]): void {
+  const child = found.map((line) => /^child (\w+) (.*)$/.exec(line)).find((each) => each !== null);
+  if (child === undefined) return;
+  const [, parent, table] = child;
+  throw new StoreNotUsable(
+    `the table ${table} inherits from ${parent}, so its rows are taken for those of the store: ALTER TABLE ${table} NO INHERIT ${parent}, or drop it`,
+  );
 }

@@ -1,8 +1,7 @@
 import { Mutex } from '../../concurrency.ts';
 import { isBatchCommand } from '../../domain/batch.ts';
-import type { OrderId } from '../../domain/order.ts';
-import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
-import { areForMovedStore, carryOut, carryOutOne, type OrderWrites } from '../tables/carry-out.ts';
+import type { OutcomeOf, StoreCommand } from '../commands.ts';
+import { areForMovedStore, carryOut } from '../tables/carry-out.ts';
 import { rechain } from './database/compute-heads.ts';
 import type { Connection } from './database/connection.ts';
 import type { Origin } from './database/origin.ts';
@@ -25,7 +24,8 @@ export function writerOn(connection: Connection, origin: Origin) {
       confirmed = session;
       const outcomes = await applyCommands(session, commands);
       for (const outcome of outcomes) {
-        if (isPlaced(outcome)) origin.gave(outcome.id);
+        const isPlaced = typeof outcome === 'object' && 'isReplay' in outcome && 'id' in outcome;
+        if (isPlaced) origin.gave(outcome.id);
       }
       // The next session compares what was acknowledged.
       if (!origin.acknowledge(session.written)) session.destroy();
@@ -33,11 +33,7 @@ export function writerOn(connection: Connection, origin: Origin) {
     });
 }
 
-function isPlaced(
-  outcome: OutcomeOf<StoreCommand>,
-): outcome is Extract<OutcomeOf<CommandOf<'placeOrder'>>, { id: OrderId }> {
-  return typeof outcome === 'object' && 'isReplay' in outcome && 'id' in outcome;
-}
+const ORDER_WRITES = { changeOrders: changeLockedOrders, importOrders, rechain };
 
 /** Commands of a single statement: they block other writers only while it runs, even if this process is slow. */
 const SINGLE_STATEMENTS = [
@@ -47,15 +43,9 @@ const SINGLE_STATEMENTS = [
 
 async function applyCommands(session: Session, commands: readonly StoreCommand[]) {
   if (commands.every(isBatchCommand)) return changeOrders(session, commands);
-  const orders: OrderWrites = {
-    changeOrders: (each) => changeLockedOrders(session, each),
-    importOrders: (command) => importOrders(session, command),
-    rechain: (from) => rechain(session, from),
-  };
-  if (commands.length === 1 && SINGLE_STATEMENTS.includes(commands[0]!.type)) {
-    return [await carryOutOne(session, commands[0]!, orders)];
-  }
-  return inTransaction(session, () => carryOut(session, commands, orders), {
+  const isSingle = commands.length === 1 && SINGLE_STATEMENTS.includes(commands[0]!.type);
+  if (isSingle) return carryOut(session, commands, ORDER_WRITES);
+  return inTransaction(session, () => carryOut(session, commands, ORDER_WRITES), {
     evenIfMoved: areForMovedStore(commands),
   });
 }

@@ -1,6 +1,6 @@
 import type { OrderEventType } from '../../domain/lifecycle.ts';
 import type { OrderId } from '../../domain/order.ts';
-import { ActivityCount, type ActivityPlace, countedPosition, endOf, startOf } from '../activity.ts';
+import { ActivityCount, type ActivityPlace, countedPosition, rangeOf } from '../activity.ts';
 import { MAX_ROWS_READ } from '../pages.ts';
 import type { Store } from '../store.ts';
 import { keyNames } from '../tables/keys.ts';
@@ -24,12 +24,11 @@ export const countActivity: StoreReads<Store, Reading>['activity'] = async (read
   };
   const now = await turns.run(() => inSnapshot(session, readNow));
   if (now === undefined) return undefined;
-  const start = startOf(query, now);
-  const to = endOf(query);
+  const { start, end } = rangeOf(query, now);
   const count = new ActivityCount(query);
   /** Counts the next events. Returns the place of the last one; undefined at the end. */
   const countOn = (from: ActivityPlace): ActivityPlace | undefined => {
-    const values = [from.at, from.revision, from.orderId, to.at, to.revision, now.revision];
+    const values = [from.at, from.revision, from.orderId, end.at, end.revision, now.revision];
     const rows = session.query(EVENTS, [...values, MAX_ROWS]);
     const last = rows[EVENTS_PER_TURN - 1];
     const after = rows.findIndex(

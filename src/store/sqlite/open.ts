@@ -10,7 +10,6 @@ import { historyOf, readsOf } from '../tables/reads.ts';
 import { requireStoreRow } from '../tables/store-row.ts';
 import { readWebhookLags } from '../tables/webhooks.ts';
 import { countActivity } from './activity.ts';
-import { readChangedOrders } from './changed-orders.ts';
 import {
   type Location,
   openForReading,
@@ -24,7 +23,7 @@ import { expectServed } from './database/transaction.ts';
 import { readFeed } from './feed.ts';
 import { backupBeforeMigration } from './maintenance/backup-before-migration.ts';
 import { countMatching, readOrders, readPage } from './pages.ts';
-import { scanOrders } from './scan.ts';
+import { readChangedOrders, scanOrders } from './scan.ts';
 import { Turns } from './turns.ts';
 import { usabilityOf } from './usability.ts';
 import { startWriter } from './writer-client.ts';

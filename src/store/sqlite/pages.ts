@@ -10,7 +10,7 @@ import {
   placeOf,
 } from '../pages.ts';
 import type { Store } from '../store.ts';
-import { ORDER_COLUMNS, RECORD_WIDTH, recordFromRow } from '../tables/orders.ts';
+import { RECORD_WIDTH, recordFromRow } from '../tables/orders.ts';
 import type { Row, StoreReads } from '../tables/session.ts';
 import { readStatus, requireStoreRow } from '../tables/store-row.ts';
 import { jsonArray, type Session } from './database/session.ts';
@@ -25,11 +25,10 @@ import { readPosition } from './feed.ts';
 import type { Reading, Turns } from './turns.ts';
 import {
   orderBy,
-  PLACED_BEFORE_LAST,
   partsBetween,
   placeAfter,
+  RECORD_COLUMNS,
   sqlOf,
-  UPDATED_AT,
   valuesOf,
   type Walk,
   walkOf,
@@ -134,9 +133,6 @@ function countPart(
   }
   return last;
 }
-
-/** See `recordFromRow`. The events of one revision all have the same time. */
-const RECORD_COLUMNS = `${ORDER_COLUMNS}, orders.revision, ${UPDATED_AT}, ${PLACED_BEFORE_LAST}`;
 
 /** In one statement with the guards, so in one snapshot. */
 const ORDERS = `SELECT ${RECORD_COLUMNS}, ${GUARD_COLUMNS} FROM store

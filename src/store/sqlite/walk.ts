@@ -1,7 +1,7 @@
 import type { OrderId } from '../../domain/order.ts';
 import { type Comparison, dividedFilter, type Field, type Sort } from '../order-filter.ts';
 import { hasUndatedLast, type PagePlace, type PageQuery, type SortKey, UNDATED } from '../pages.ts';
-import { IS_LAST_EVENT } from '../tables/orders.ts';
+import { IS_LAST_EVENT, ORDER_COLUMNS } from '../tables/orders.ts';
 import type { Value } from '../tables/session.ts';
 import { CONTAINS_PART } from './database/connection.ts';
 import type { Session } from './database/session.ts';
@@ -14,10 +14,12 @@ const JOINED_PER_TURN = 500;
 const COMPARED_PER_TURN = 1_000;
 
 /** When an order was placed. An order that is not pending has an event before its last one. */
-export const PLACED_BEFORE_LAST = `iif(status = 'pending', NULL, (SELECT earlier.at FROM order_events AS latest
+const PLACED_BEFORE_LAST = `iif(status = 'pending', NULL, (SELECT earlier.at FROM order_events AS latest
     CROSS JOIN order_events AS earlier ON earlier.revision = latest.previous AND earlier.order_id = orders.id
     WHERE latest.revision = orders.revision AND latest.order_id = orders.id LIMIT 1))`;
-export const UPDATED_AT = `(SELECT at FROM order_events WHERE revision = orders.revision AND order_id = orders.id LIMIT 1)`;
+const UPDATED_AT = `(SELECT at FROM order_events WHERE revision = orders.revision AND order_id = orders.id LIMIT 1)`;
+/** The columns expected by `recordFromRow`, of an order in `orders`. The events of one revision all have the same time. */
+export const RECORD_COLUMNS = `${ORDER_COLUMNS}, orders.revision, ${UPDATED_AT}, ${PLACED_BEFORE_LAST}`;
 const PLACED_AT = `coalesce(${PLACED_BEFORE_LAST}, ${UPDATED_AT})`;
 
 type Condition = readonly [sql: string, ...values: readonly Value[]];

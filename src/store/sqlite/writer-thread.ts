@@ -1,8 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
 import { Mutex } from '../../concurrency.ts';
-import type { BatchCommand } from '../../domain/batch.ts';
-import type { CommandOf, StoreCommand } from '../commands.ts';
+import type { StoreCommand } from '../commands.ts';
 import { expectNothingMissing, schemaDifferences } from '../expected-schema.ts';
 import { StoreNotUsable } from '../store.ts';
 import { areForMovedStore, carryOut } from '../tables/carry-out.ts';
@@ -13,7 +12,6 @@ import { describeSchema } from './database/catalog.ts';
 import { completeHeads, rechain } from './database/compute-heads.ts';
 import {
   fileIdentity,
-  fileOrigin,
   makeDurable,
   openForWriting,
   readableLocation,
@@ -90,7 +88,7 @@ async function open() {
         await completeHeads(session, MIGRATION_WAIT_MS, (waiting) => send({ waiting }));
       }
       if (data.mayMigrate) await expectRows(session);
-      retryWhileBusy(lockWaitMs, () => recordOrigin(session, fileOrigin(path)));
+      retryWhileBusy(lockWaitMs, () => recordOrigin(session, path));
       const given = new LastGiven(path);
       const before = given.acknowledged?.identity;
       retryWhileBusy(lockWaitMs, () => reserveGiven(session, given.highestId));
@@ -151,11 +149,7 @@ async function recordGiven(session: Session, given: LastGiven): Promise<void> {
 
 /** See Store.apply. */
 function apply(session: Session, commands: readonly StoreCommand[]) {
-  const orders = {
-    changeOrders: (each: readonly BatchCommand[]) => changeOrders(session, each),
-    importOrders: (command: CommandOf<'importOrders'>) => importOrders(session, command),
-    rechain: (from: bigint) => rechain(session, from),
-  };
+  const orders = { changeOrders, importOrders, rechain };
   return inTransaction(session, () => carryOut(session, commands, orders), {
     lockWaitMs,
     evenIfMoved: areForMovedStore(commands),

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { toJson } from '../../../protocol/exact-json.ts';
+import { INT64_MIN } from '../../domain/order.ts';
 import { ACKNOWLEDGED, type AuditRecord } from '../audit.ts';
 import { byText, type Row, rowText, type Session, text } from './session.ts';
 
@@ -100,12 +101,11 @@ function isSame(one: Uint8Array, other: Uint8Array): boolean {
 }
 
 const RECORDS_AT_ONCE = 1_000;
-/** The program begins at 1; a record that was added by hand can have any id. */
-const LEAST_ID = -(2n ** 63n);
 
 /** Reads all records with the fields of the chain: "BEFORE AFTER" of the keys, and the hash. */
 async function* recordsInOrder(session: Session) {
-  for (let after = LEAST_ID; ; ) {
+  // The program begins at 1; a record that was added by hand can have any id.
+  for (let after = INT64_MIN; ; ) {
     const rows = await session.query(SQL.records, [after, RECORDS_AT_ONCE]);
     for (const row of rows) {
       const [keys, hash] = row.slice(6);

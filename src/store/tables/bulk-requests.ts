@@ -1,6 +1,6 @@
+import type { Lookups } from '../../domain/batch.ts';
 import type { BulkName } from '../../domain/bulk.ts';
 import { PLACEMENT_KEPT_MS } from '../../domain/placement.ts';
-import type { RequestName } from '../commands.ts';
 import { byText, expectWritten, jsonRows, type Session } from './session.ts';
 
 /** A request of an API key that can be repeated, and its results, which are a JSON value. */
@@ -13,7 +13,7 @@ interface RememberedRequest<Results> extends BulkName {
 /** Returns those of the requests that the store remembers. */
 export async function findRequests<Results>(
   session: Session,
-  wanted: readonly RequestName[],
+  wanted: Lookups['bulkRequests'],
 ): Promise<RememberedRequest<Results>[]> {
   if (wanted.length === 0) return [];
   const names = wanted.map(({ by, idempotencyKey }) => [by, idempotencyKey]);

@@ -6,7 +6,7 @@ import {
   type Lookups,
 } from '../../domain/batch.ts';
 import type { ChangeResult } from '../../domain/bulk.ts';
-import type { CommandOf, OutcomeOf, StoreCommand } from '../commands.ts';
+import type { OutcomeOf, StoreCommand } from '../commands.ts';
 import { recordAction, recordOperator } from './audit.ts';
 import { digestOfKeys } from './audit-chain.ts';
 import { findRequests } from './bulk-requests.ts';
@@ -21,13 +21,11 @@ import { readFreeIds, readRevision, storeCommands } from './store-row.ts';
 import { webhookCommands } from './webhooks.ts';
 
 /** The commands that each engine carries out with statements of its own. */
-export interface OrderWrites {
-  readonly changeOrders: (commands: readonly BatchCommand[]) => Promise<BatchOutcome[]>;
-  /** @param from the first revision whose head is computed again */
-  readonly rechain: (from: bigint) => Promise<void>;
-  readonly importOrders: (
-    command: CommandOf<'importOrders'>,
-  ) => Promise<OutcomeOf<CommandOf<'importOrders'>>>;
+interface OrderWrites<Own> extends Pick<Commands<Own>, 'importOrders' | 'rechain'> {
+  readonly changeOrders: (
+    session: Own,
+    commands: readonly BatchCommand[],
+  ) => Promise<BatchOutcome[]>;
 }
 
 /** Reads what commands depend on besides orders. */
@@ -51,13 +49,13 @@ export function areForMovedStore(commands: readonly StoreCommand[]): boolean {
 }
 
 /**
- * Carries out commands in order, in a transaction that excludes all other writers. Those after `audit` are one action of an operator, which is
- * recorded unless it was refused.
+ * Carries out commands in order, in a transaction that excludes all other writers; on PostgreSQL also a command of a single statement without one.
+ * Those after `audit` are one action of an operator, which is recorded unless it was refused.
  */
-export async function carryOut(
-  session: Session,
+export async function carryOut<Own extends Session>(
+  session: Own,
   commands: readonly StoreCommand[],
-  orders: OrderWrites,
+  orders: OrderWrites<Own>,
 ): Promise<OutcomeOf<StoreCommand>[]> {
   const [first] = commands;
   if (first?.type !== 'audit' || commands.length === 1) {
@@ -94,12 +92,12 @@ const REFUSALS: readonly OutcomeOf<StoreCommand>[] = [
   ] as const),
 ];
 
-async function carryOutAll(
-  session: Session,
+async function carryOutAll<Own extends Session>(
+  session: Own,
   commands: readonly StoreCommand[],
-  orders: OrderWrites,
+  orders: OrderWrites<Own>,
 ): Promise<OutcomeOf<StoreCommand>[]> {
-  if (commands.every(isBatchCommand)) return orders.changeOrders(commands);
+  if (commands.every(isBatchCommand)) return orders.changeOrders(session, commands);
   const outcomes: OutcomeOf<StoreCommand>[] = [];
   for (const command of commands) outcomes.push(await carryOutOne(session, command, orders));
   return outcomes;
@@ -114,18 +112,14 @@ const COMMANDS: Omit<Commands, BatchCommand['type'] | 'importOrders' | 'rechain'
   audit: (session, { action }) => recordAction(session, action),
 };
 
-/** Carries out one command. PostgreSQL also does so without a transaction, for commands of a single statement. */
-export async function carryOutOne(
-  session: Session,
+async function carryOutOne<Own extends Session>(
+  session: Own,
   command: StoreCommand,
-  orders: OrderWrites,
+  orders: OrderWrites<Own>,
 ): Promise<OutcomeOf<StoreCommand>> {
-  if (isBatchCommand(command)) return (await orders.changeOrders([command]))[0]!;
-  if (command.type === 'importOrders') return orders.importOrders(command);
-  if (command.type === 'rechain') {
-    await orders.rechain(command.from);
-    return 'rechained';
-  }
+  if (isBatchCommand(command)) return (await orders.changeOrders(session, [command]))[0]!;
+  if (command.type === 'importOrders') return orders.importOrders(session, command);
+  if (command.type === 'rechain') return orders.rechain(session, command);
   const carryOutIt = COMMANDS[command.type] as Commands[StoreCommand['type']];
   return carryOutIt(session, command as never);
 }

@@ -70,13 +70,6 @@ const COUNTS = `SELECT
 const PLACEMENTS_OF_NO_ORDER =
   '(SELECT count(*) FROM placements WHERE NOT EXISTS (SELECT 1 FROM orders WHERE id = placements.order_id))';
 
-export function isSampled(
-  { pending, shipped, cancelled }: Counters,
-  { areRowsSampled = false }: StoreCheck,
-): boolean {
-  return areRowsSampled && pending + shipped + cancelled > SAMPLED_ABOVE;
-}
-
 /**
  * Returns a row like that of `countsSql`, of a store with orders: the counters themselves, the revision of the last event, and how many orders of a
  * random sample lack their event.
@@ -94,23 +87,26 @@ async function sampledCounts(session: Session, { pending, shipped, cancelled }: 
 
 /**
  * Compares the store's counters with its rows, if these can be counted; of a sample, with some of the rows.
+ * @param has the number of migrations that have run
  * @param isKnown whether an error is known already
  */
 export async function countedRows(
   session: Session,
-  { schema, counters, isSample }: Pick<Findings, 'schema' | 'isSample'> & { counters: Counters },
+  { has, counters }: { readonly has: number; readonly counters: Counters },
+  { areRowsSampled = false }: StoreCheck,
   isKnown: (error: unknown) => boolean,
-): Promise<Pick<Findings, 'orders' | 'problems'>> {
+): Promise<Pick<Findings, 'isSample' | 'orders' | 'problems'>> {
+  const { pending, shipped, cancelled } = counters;
+  const isSample = areRowsSampled && pending + shipped + cancelled > SAMPLED_ABOVE;
   try {
     const counts = isSample
       ? await sampledCounts(session, counters)
-      : (await session.query(countsSql(schema.has)))[0];
-    return compare(counters, counts as readonly bigint[]);
+      : (await session.query(countsSql(has)))[0];
+    return { isSample, ...compare(counters, counts as readonly bigint[]) };
   } catch (error) {
     if (!isKnown(error)) throw error;
-    const { pending, shipped, cancelled } = counters;
     const problems = [`the orders cannot be counted: ${(error as Error).message}`];
-    return { orders: { pending, shipped, cancelled }, problems };
+    return { isSample, orders: { pending, shipped, cancelled }, problems };
   }
 }
 

@@ -1,7 +1,8 @@
 import type { Action } from '../audit.ts';
 import { expectedSchema } from '../expected-schema.ts';
-import type { StoreStatus } from '../store.ts';
-import type { Row } from './session.ts';
+import { StoreNotUsable, type StoreStatus } from '../store.ts';
+import type { Row, Session } from './session.ts';
+import { readStatus } from './store-row.ts';
 
 /** A table that is copied, with the columns that it has on PostgreSQL: those that SQLite alone has follow from the others. */
 export interface Table {
@@ -24,14 +25,11 @@ function table(name: string, ...key: readonly string[]): Table {
   return { name, columns: Object.fromEntries(columns), key };
 }
 
-/** The record of operators' commands. */
-export const AUDIT = table('audit', 'id');
-
 /** All tables that are copied; the row of the table store is copied separately. */
 export const TABLES: readonly Table[] = [
   { ...table('orders', 'id'), hasRevision: true },
   { ...table('order_events', 'order_id', 'revision', 'type'), hasRevision: true },
-  AUDIT,
+  table('audit', 'id'),
   { ...table('operator_revisions', 'revision'), hasRevision: true },
   table('pets', 'id'),
   table('api_keys', 'id'),
@@ -54,7 +52,6 @@ export interface Source extends AsyncDisposable {
   /** What no migration made, one line each: it could change what is written. */
   readonly foreign: readonly string[];
   count(table: Table): Promise<number>;
-  /** Returns all rows of a table in batches. */
   rows(table: Table): AsyncIterable<readonly Row[]>;
 }
 
@@ -71,5 +68,15 @@ export interface Target extends AsyncDisposable {
   complete(status: StoreStatus, action: Action | undefined): Promise<void>;
 }
 
-/** Message for the operator if a store was reactivated while it was copied. */
-export const REACTIVATED = 'the store was reactivated while it was copied; nothing was moved';
+/** Does what Database.whileMoved describes, in a transaction that excludes all writers. */
+export async function completeMoved(
+  session: Session,
+  label: string,
+  complete: (ids: MovedIds) => Promise<void>,
+): Promise<void> {
+  const { movedTo, reservedId, freeIds } = await readStatus(session);
+  if (movedTo !== label) {
+    throw new StoreNotUsable('the store was reactivated while it was copied; nothing was moved');
+  }
+  await complete({ reservedId, freeIds });
+}

@@ -119,7 +119,6 @@ export async function lastHeaded(session: Session, upTo = INT64_MAX): Promise<Po
     : { revision: row[0] as bigint, head: headText(row[1] as Head) };
 }
 
-/** Reads the columns of CHAINED. */
 function chainedFromRow(row: Row): ChainedEvent {
   const { type, at, by } = eventFromRow(row);
   return { type, at, by, order: orderBeforeFromRow(row.slice(ORDER_AT)) };
@@ -128,7 +127,6 @@ function chainedFromRow(row: Row): ChainedEvent {
 /** Revisions that are named. An edited order alters at most two, a restored table any number. */
 const MAX_NAMED = 20;
 
-/** The result of checking the heads. */
 export interface HeadFindings {
   /** One line per problem. */
   readonly problems: readonly string[];

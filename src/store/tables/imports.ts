@@ -1,7 +1,10 @@
 import type { CommandOf } from '../commands.ts';
-import { FINISHED_IMPORTS_KEPT, type History, type ImportRecord, rowsPlaced } from '../history.ts';
+import type { History, ImportRecord } from '../history.ts';
 import { type Commands, number, type Row, type Session, type StoreReads, text } from './session.ts';
 import { readFreeIds } from './store-row.ts';
+
+/** Maximum number of finished imports in the store; older ones are deleted. */
+const FINISHED_IMPORTS_KEPT = 1_000;
 
 export const importProgress: StoreReads<History>['importProgress'] = async (session, source) => {
   const known = await findImport(session, source);
@@ -18,6 +21,11 @@ export const readImports: StoreReads<History>['imports'] = async (session) =>
 async function findImport(session: Session, source: string): Promise<ImportRecord | undefined> {
   const [row] = await session.query(SQL.find, [source]);
   return row && importFromRow(row);
+}
+
+/** Returns how many rows of the same content a new run skips: none if the import is finished, or not recorded. */
+function rowsPlaced(known: ImportRecord | undefined): number {
+  return known === undefined || known.finishedAt !== undefined ? 0 : known.placed;
 }
 
 function importFromRow([source, name, placed, total, begunAt, finishedAt]: Row): ImportRecord {

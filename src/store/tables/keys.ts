@@ -224,8 +224,6 @@ export const keyCommands = {
   manageKey,
 } satisfies Partial<Commands>;
 
-const ASKED = '(SELECT value ->> 0 FROM json_array_elements($1::json))';
-
 /** As `keyStatus`. */
 const STATE = `CASE WHEN revoked_at IS NOT NULL THEN 'revoked' WHEN expires_at <= $1 THEN 'expired' ELSE 'valid' END`;
 
@@ -236,7 +234,8 @@ const SQL = {
   ),
   states: `SELECT ${STATE} AS state, count(*) FROM api_keys GROUP BY 1`,
   all: byText((c) => `SELECT ${KEY_COLUMNS} FROM api_keys ORDER BY created_at, id${c}`),
-  names: `SELECT id, name FROM api_keys WHERE id IN ${ASKED}`,
+  names: `SELECT id, name FROM api_keys
+    WHERE id IN (SELECT value ->> 0 FROM json_array_elements($1::json))`,
   count: 'SELECT count(*) FROM api_keys',
   managers: byText(
     (c) => `SELECT ${KEY_COLUMNS} FROM api_keys

@@ -1,6 +1,6 @@
 import { positionText } from '../../../protocol/history.ts';
 import { formatTimestamp } from '../../domain/timestamp.ts';
-import { ACKNOWLEDGED, type Acknowledgement, type Action, actionOf, LOST } from '../audit.ts';
+import { ACKNOWLEDGED, type Acknowledgement, type Action, actionOf } from '../audit.ts';
 import { isPast } from '../feed.ts';
 import type { History } from '../history.ts';
 import { recordAction } from './audit.ts';
@@ -9,6 +9,8 @@ import { headFromColumn, positionFromColumns } from './feed.ts';
 import { number, type Row, type Session, type StoreReads } from './session.ts';
 import { requireStoreRow } from './store-row.ts';
 
+/** The command of the records of changes that were lost. */
+const LOST = 'lost changes';
 /** Records that are read; each loss has one of each node. */
 const MOST = 1_000;
 

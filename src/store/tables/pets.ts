@@ -1,9 +1,9 @@
 import type { Store } from '../store.ts';
 import { type Commands, type Dialects, jsonRows, type StoreReads, text } from './session.ts';
-import { requireStoreHere, storeNotHere } from './store-row.ts';
+import { expectNotMovedAway, requireStoreRow, storeNotHere } from './store-row.ts';
 
 export const findPet: StoreReads<Store>['pet'] = async (session, id) => {
-  const [row] = await session.query(FIND, [id]);
+  const [row] = await session.query('SELECT id, name, tag FROM pets WHERE id = $1', [id]);
   if (row === undefined) return undefined;
   return { id: row[0] as bigint, name: text(row[1]), tag: text(row[2]) };
 };
@@ -11,7 +11,8 @@ export const findPet: StoreReads<Store>['pet'] = async (session, id) => {
 /** Inserts or replaces pets, in one statement; of two with the same id the last one counts. */
 export const putPets: Commands['putPets'] = async (session, { pets }) => {
   if (pets.length === 0) {
-    await requireStoreHere(session);
+    const [row] = await session.query('SELECT moved_to FROM store');
+    expectNotMovedAway(requireStoreRow(row)[0]);
     return 'stored';
   }
   // PostgreSQL's ON CONFLICT cannot update a row twice in one statement.
@@ -21,8 +22,6 @@ export const putPets: Commands['putPets'] = async (session, { pets }) => {
   if (stored < last.length) throw storeNotHere();
   return 'stored';
 };
-
-const FIND = 'SELECT id, name, tag FROM pets WHERE id = $1';
 
 const PETS = 'SELECT CAST(value ->> 0 AS bigint), value ->> 1, value ->> 2 FROM';
 const REPLACE = 'ON CONFLICT (id) DO UPDATE SET name = excluded.name, tag = excluded.tag';

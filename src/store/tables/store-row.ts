@@ -35,11 +35,6 @@ export function expectNotMovedAway(movedTo: unknown): void {
   throw new StoreUnavailable(`the store was moved to ${movedTo}; use that database`, 'moved');
 }
 
-/** Throws if the store has moved. Otherwise later reads are safe: a moved store never changes. @throws StoreUnavailable */
-export async function requireStoreHere(session: Session): Promise<void> {
-  expectNotMovedAway(requireStoreRow((await session.query(SQL.movedTo))[0])[0]);
-}
-
 /**
  * Refuses a store whose rows are gone: a dump that was restored in part, since the disk was full or a table was left out. Its list would be empty, and
  * its counters would be those of before.
@@ -57,7 +52,6 @@ export async function expectRows(session: Session): Promise<void> {
   );
 }
 
-/** @throws StoreUnavailable if the row of the table store is missing */
 export async function readStatus(session: Session): Promise<StoreStatus> {
   const row = requireStoreRow((await session.query(STATUS[session.engine]))[0]);
   const [identity, environment, movedTo, latestAt, listedAt, head, ...integers] = row;
@@ -87,12 +81,10 @@ export async function insertStoreRow(session: Session, status: StoreStatus): Pro
   ]);
 }
 
-/** @throws StoreUnavailable if the row of the table store is missing */
 export async function readRevision(session: Session): Promise<bigint> {
   return requireStoreRow((await session.query(SQL.revision))[0])[0] as bigint;
 }
 
-/** See History.revisionAt. */
 export async function readRevisionAt(session: Session, time: number): Promise<bigint> {
   const [row] = await session.query(REVISION_AT[session.engine], [time]);
   return requireStoreRow(row)[0] as bigint;
@@ -138,11 +130,6 @@ export const storeCommands = {
   },
 } satisfies Partial<Commands>;
 
-const HIGHEST_ID: Dialects = {
-  sqlite: '(SELECT id FROM highest_id)',
-  postgresql: 'store_orders_highest_id()',
-};
-
 const STATUS = inBoth(
   (highestId) => `SELECT identity, environment, moved_to,
       (SELECT at FROM order_events ORDER BY revision DESC LIMIT 1), listed_at, head,
@@ -153,7 +140,10 @@ const STATUS = inBoth(
 const FREE_IDS = inBoth((highestId) => `SELECT ${highestId}, last_id FROM store`);
 
 function inBoth(sql: (highestId: string) => string): Dialects {
-  return { sqlite: sql(HIGHEST_ID.sqlite), postgresql: sql(HIGHEST_ID.postgresql) };
+  return {
+    sqlite: sql('(SELECT id FROM highest_id)'),
+    postgresql: sql('store_orders_highest_id()'),
+  };
 }
 
 const revisionAt = (events: string) =>
@@ -169,7 +159,6 @@ const SQL = {
   insert: `INSERT INTO store
       (only_row, identity, environment, revision, pending, shipped, cancelled, reserved_id, last_id, head, audit_head)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, (SELECT hash FROM audit ORDER BY id DESC LIMIT 1))`,
-  movedTo: 'SELECT moved_to FROM store',
   wholeness: `SELECT CASE WHEN pending + shipped + cancelled > 0 AND NOT EXISTS (SELECT 1 FROM orders) THEN 'orders'
       WHEN revision > 0 AND NOT EXISTS (SELECT 1 FROM order_events) THEN 'order_events'
       WHEN NOT EXISTS (SELECT 1 FROM webhook_lease) THEN 'webhook_lease' END,

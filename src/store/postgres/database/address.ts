@@ -34,7 +34,7 @@ export interface Host {
   readonly fallback?: () => ClientConfig;
 }
 
-export interface Address {
+interface Address {
   /** For messages: without password and parameters. */
   readonly label: string;
   readonly hosts: readonly Host[];
@@ -44,7 +44,6 @@ export function isPostgresUrl(url: string): boolean {
   return SCHEME.test(url);
 }
 
-/** Returns the problem with a postgres:// URL, or undefined. */
 export function postgresUrlProblem(url: string): string | undefined {
   const hosts = hostUrls(url);
   if (!hosts.every((each) => URL.canParse(each)) || isAmbiguous(url)) return ENCODE;

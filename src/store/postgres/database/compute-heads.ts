@@ -1,13 +1,13 @@
 import { headFrom, headText } from '../../../domain/heads.ts';
 import { CHAINED, computeHeads, EVENTS_AT_A_TIME, lastHeaded } from '../../tables/heads.ts';
-import type { Row } from '../../tables/session.ts';
+import type { Commands, Row } from '../../tables/session.ts';
 import { arrayOf, byteaArray } from './arrays.ts';
 import { batchesOf } from './cursor.ts';
 import type { Session } from './session.ts';
 import { BULK } from './session-settings.ts';
 
 /** Computes the heads of all revisions from `from` on again, inside a transaction that excludes all other writers. */
-export async function rechain(session: Session, from: bigint): Promise<void> {
+export const rechain: Commands<Session>['rechain'] = async (session, { from }) => {
   // No limit: an operator waits for the end.
   await session.run(`SET LOCAL statement_timeout = ${BULK.statement}`);
   await session.write(SQL.clear, [from]);
@@ -25,7 +25,8 @@ export async function rechain(session: Session, from: bigint): Promise<void> {
   // The last revisions may have been deleted; their records of operators go too.
   await session.write(SQL.setStore, [end.revision, headFrom(end.head)]);
   await session.write(SQL.forget, [end.revision]);
-}
+  return 'rechained';
+};
 
 /** Reads CHAINED after a revision, inside a transaction. */
 export function chainedRows(session: Session, after: bigint): AsyncIterable<readonly Row[]> {

@@ -1,7 +1,7 @@
 import { withTimeout } from '../../../concurrency.ts';
 import type { OpenOptions } from '../../open-options.ts';
 import { isTransient, StoreNotUsable, StoreUnavailable } from '../../store.ts';
-import { type Address, type Host, parseAddress } from './address.ts';
+import { type Host, parseAddress } from './address.ts';
 import { expectOwnBackend } from './own-backend.ts';
 import { Session } from './session.ts';
 import type { TimeLimits } from './session-settings.ts';
@@ -26,7 +26,7 @@ interface ConnectionListeners extends Pick<OpenOptions, 'onConnection' | 'onWarn
 
 /** A connection to the primary, established on first use and again after it is lost. Concurrent callers share one attempt. */
 export class Connection {
-  readonly #address: () => Pick<Address, 'hosts'>;
+  readonly #address: () => { readonly hosts: readonly Host[] };
   readonly #limits: TimeLimits;
   readonly #listeners: ConnectionListeners;
   #session: Promise<Session> | undefined;
@@ -35,7 +35,7 @@ export class Connection {
 
   /** @param address called for each attempt, since the password may have changed */
   constructor(
-    address: () => Pick<Address, 'hosts'>,
+    address: () => { readonly hosts: readonly Host[] },
     limits: TimeLimits,
     listeners: ConnectionListeners = {},
   ) {
@@ -44,10 +44,7 @@ export class Connection {
     this.#listeners = listeners;
   }
 
-  /**
-   * Returns the current session, connecting if necessary.
-   * @throws StoreUnavailable
-   */
+  /** Returns the current session, connecting if necessary. */
   async session(): Promise<Session> {
     if (this.#isClosed) throw new StoreUnavailable('the store is closed', 'unreachable');
     if (this.#failure !== undefined && performance.now() < this.#failure.until) {

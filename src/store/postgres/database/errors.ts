@@ -1,24 +1,14 @@
 import type { DatabaseError } from 'pg';
 import { type Fault, StoreUnavailable } from '../../store.ts';
 
-/** SQLSTATE codes, https://www.postgresql.org/docs/current/errcodes-appendix.html */
-/** Raised by store_orders_expect_unchanged (migration 006). */
-export const WAS_CHANGED = 'SO001';
+/** An SQLSTATE, as the others: https://www.postgresql.org/docs/current/errcodes-appendix.html */
 export const INSUFFICIENT_PRIVILEGE = '42501';
-export const UNIQUE_VIOLATION = '23505';
-/** A lock was not granted in time, or would have led to a deadlock. */
-export const IS_LOCKED: readonly string[] = ['55P03', '40P01'];
 
 /** Returns the SQLSTATE of an error reported by PostgreSQL, or undefined. */
 export function sqlState(error: unknown): string | undefined {
   const cause = error instanceof StoreUnavailable ? error.cause : error;
   const code = (cause as { code?: unknown } | undefined)?.code;
   return typeof code === 'string' && /^[0-9A-Z]{5}$/.test(code) ? code : undefined;
-}
-
-/** Whether a prepared statement cannot be used any more, since a migration has changed the type of a column: "cached plan must not change result type". */
-export function isOfFormerSchema(error: unknown): boolean {
-  return (error as { routine?: string }).routine === 'RevalidateCachedQuery';
 }
 
 export const USE_NO_POOLER =

@@ -2,7 +2,7 @@
 type LockMode = 'ACCESS EXCLUSIVE' | 'SHARE ROW EXCLUSIVE' | 'ROW EXCLUSIVE';
 
 /** An index on a table that exists before the migration: it is built concurrently, before the transaction. */
-export interface IndexPlan {
+interface IndexPlan {
   readonly name: string;
   readonly table: string;
   readonly sql: string;

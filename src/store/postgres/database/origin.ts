@@ -70,10 +70,7 @@ export class Origin {
     this.#onLost = onLost;
   }
 
-  /**
-   * Called with every new session before it is used. Rejects a server superseded by a promoted one, and a store of another environment.
-   * @throws StoreUnavailable
-   */
+  /** Called with every new session before it is used. Rejects a server superseded by a promoted one, and another store than before. */
   async confirm(session: Session): Promise<void> {
     for (const each of this.#timelines.admit(session, session.server!)) each.destroy();
     const [row] = await session.query('SELECT environment, identity FROM store');
@@ -101,7 +98,6 @@ export class Origin {
   /**
    * Called with every new session that writes, after `confirm` and before it is used. If the store is not the same as before,
    * or has lost orders that this node has placed, its ids leap. If it has lost changes that this node has acknowledged, that is recorded.
-   * @throws StoreUnavailable
    */
   async confirmIds(session: Session): Promise<void> {
     const { system, timeline } = session.server!;

@@ -2,8 +2,6 @@ import { StoreNotUsable } from '../../store.ts';
 import { USE_NO_POOLER } from './errors.ts';
 import type { Session } from './session.ts';
 
-/** Limit for each statement. */
-const WITHIN_MS = 3_000;
 /** A pooler with several idle connections may give a session the same one again by chance. */
 const ROUNDS = 3;
 
@@ -14,7 +12,7 @@ const ROUNDS = 3;
  * @throws StoreNotUsable
  */
 export async function expectOwnBackend(session: Session, openAnother: () => Promise<Session>) {
-  const own = await session.backendPid(WITHIN_MS);
+  const own = await session.backendPid();
   using other = await openAnother().catch((error) => {
     // Without a free connection on the server or for the role, the process ids that were read so far decide.
     if (session.announcedPid !== own) throw error;
@@ -22,11 +20,11 @@ export async function expectOwnBackend(session: Session, openAnother: () => Prom
   });
   if (other === undefined) return;
   const expectSame = async () => {
-    if ((await session.backendPid(WITHIN_MS)) !== own) throw new StoreNotUsable(USE_NO_POOLER);
+    if ((await session.backendPid()) !== own) throw new StoreNotUsable(USE_NO_POOLER);
   };
   for (let round = 0; round < ROUNDS; round += 1) {
     await other.run('BEGIN');
-    if ((await other.backendPid(WITHIN_MS)) === own) throw new StoreNotUsable(USE_NO_POOLER);
+    if ((await other.backendPid()) === own) throw new StoreNotUsable(USE_NO_POOLER);
     await expectSame();
     await other.run('COMMIT');
     await expectSame();
@@ -41,6 +39,6 @@ export async function expectOwnBackendBehindProxy(
   session: Session,
   openAnother: () => Promise<Session>,
 ): Promise<void> {
-  if (session.announcedPid === (await session.backendPid(WITHIN_MS))) return;
+  if (session.announcedPid === (await session.backendPid())) return;
   await expectOwnBackend(session, openAnother);
 }

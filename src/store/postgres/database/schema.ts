@@ -5,8 +5,8 @@ import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import { textArray } from './arrays.ts';
 import { watchBlockers } from './blockers.ts';
 import { collationProblem } from './catalog.ts';
-import { INSUFFICIENT_PRIVILEGE, IS_LOCKED, sqlState, UNIQUE_VIOLATION } from './errors.ts';
-import { type IndexPlan, type MigrationPlan, planMigration } from './migration-plan.ts';
+import { INSUFFICIENT_PRIVILEGE, sqlState } from './errors.ts';
+import { type MigrationPlan, planMigration } from './migration-plan.ts';
 import type { Session } from './session.ts';
 
 /** "STOR": the advisory lock that serializes the migrations of several nodes. */
@@ -58,16 +58,6 @@ export async function otherSchemas(session: Session): Promise<string | undefined
 
 const OTHERS = `SELECT current_schema(), string_agg(relnamespace::regnamespace::text, ', ') FROM pg_class
   WHERE relname = 'store_orders_migrations' AND relnamespace <> current_schema()::regnamespace`;
-
-/**
- * Returns the number of migrations that have run, and that this release knows.
- * @throws StoreNotUsable if there is no store, or a newer one
- */
-export async function expectSchema(session: Session): Promise<{ has: number; knows: number }> {
-  if (!(await hasSchema(session))) throw new StoreNotUsable('it contains no store');
-  const knows = MIGRATIONS.length;
-  return { has: knows - (await missingMigrations(session)).length, knows };
-}
 
 /** Permissions and callbacks of `migrate`. */
 interface MigrateOptions {
@@ -153,7 +143,7 @@ async function runMigration(session: Session, name: string, options: MigrateOpti
 }
 
 /** Builds an index without locking out writers. An index whose creation was interrupted is invalid, and is built again. */
-async function buildIndex(session: Session, { name, sql }: IndexPlan): Promise<void> {
+async function buildIndex(session: Session, { name, sql }: MigrationPlan['indexes'][number]) {
   const text = 'SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)';
   const [index] = await session.query(text, [name]);
   if (index?.[0] === 1n) return;
@@ -196,6 +186,9 @@ async function inOneTransaction(
   }
 }
 
+/** A lock was not granted in time, or would have led to a deadlock. */
+const IS_LOCKED: readonly string[] = ['55P03', '40P01'];
+const UNIQUE_VIOLATION = '23505';
 /** What a migration drops has a view, or another object that PostgreSQL does not drop with it. */
 const DEPENDENT_OBJECTS = '2BP01';
 

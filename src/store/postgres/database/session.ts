@@ -6,7 +6,7 @@ import type { DatabaseWarning, PostgresServer } from '../../open-options.ts';
 import { StoreNotUsable, StoreUnavailable } from '../../store.ts';
 import type { Column, Row, Session as TableSession, Value } from '../../tables/session.ts';
 import type { Host } from './address.ts';
-import { INSUFFICIENT_PRIVILEGE, isOfFormerSchema, sqlState, unavailable } from './errors.ts';
+import { INSUFFICIENT_PRIVILEGE, sqlState, unavailable } from './errors.ts';
 import { APPLY_SESSION_SETTINGS, type TimeLimits } from './session-settings.ts';
 import { expectOnPrimary, ON_STANDBY } from './standby.ts';
 
@@ -14,6 +14,8 @@ import { expectOnPrimary, ON_STANDBY } from './standby.ts';
 const END_MS = 2_000;
 /** Time allowed for the server's own timeouts to reach the client; after that the query is failed. */
 const GRACE_MS = 1_000;
+/** Limit for asking for the process that executes a statement. */
+const BACKEND_PID_MS = 3_000;
 const OLDEST_SERVER = 140_000;
 /** How many reads of a new session the primary must answer: a proxy can choose another server for each. */
 const READS_TRIED = 4;
@@ -34,7 +36,6 @@ const PARSERS: Readonly<Record<number, (text: string) => Column>> = {
   21: BigInt,
   23: BigInt,
 };
-const asText = (text: string) => text;
 
 /** Names of statements by their text: each is parsed once per connection. As many as there are statements in the code. */
 const NAMES = new Map<string, string>();
@@ -123,7 +124,7 @@ export class Session implements TableSession {
         query_timeout: limits.statement + GRACE_MS,
         keepAlive: true,
         pipeline: true,
-        types: { getTypeParser: (type: number) => PARSERS[type] ?? asText },
+        types: { getTypeParser: (type: number) => PARSERS[type] ?? String },
       }),
       onWarning,
     );
@@ -198,9 +199,9 @@ export class Session implements TableSession {
   }
 
   /** Returns the id of the process that executes a statement. Not prepared: a pooler may not know the statement. */
-  async backendPid(withinMs: number): Promise<bigint> {
+  async backendPid(): Promise<bigint> {
     const text = 'SELECT pg_backend_pid()';
-    const { rows } = await this.#send({ text, query_timeout: withinMs });
+    const { rows } = await this.#send({ text, query_timeout: BACKEND_PID_MS });
     return (rows[0] as unknown as Row)[0] as bigint;
   }
 
@@ -255,8 +256,8 @@ export class Session implements TableSession {
       });
       return Array.isArray(result) ? result.at(-1)! : result;
     } catch (error) {
-      // A new session prepares its statements anew.
-      if (isOfFormerSchema(error)) this.destroy();
+      // "cached plan must not change result type": a migration has changed the type of a column. A new session prepares its statements anew.
+      if ((error as { routine?: string }).routine === 'RevalidateCachedQuery') this.destroy();
       throw unavailable(error);
     }
   }

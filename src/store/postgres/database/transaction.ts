@@ -2,10 +2,7 @@ import type { MovedOption } from '../../store.ts';
 import { expectNotMovedAway, requireStoreRow } from '../../tables/store-row.ts';
 import type { Session } from './session.ts';
 
-/**
- * Runs `work` in a transaction that excludes all other writers of the database. Destroys the session on failure.
- * @throws StoreUnavailable
- */
+/** Runs `work` in a transaction that excludes all other writers of the database. Destroys the session on failure. */
 export async function inTransaction<T>(
   session: Session,
   work: () => Promise<T>,
@@ -27,10 +24,7 @@ export async function inTransaction<T>(
   }
 }
 
-/**
- * Waits until the synchronous standby, if there is one, has all earlier commits: sends a commit that writes to the log only.
- * @throws StoreUnavailable
- */
+/** Waits until the synchronous standby, if there is one, has all earlier commits: sends a commit that writes to the log only. */
 export async function waitForStandby(session: Session): Promise<void> {
   await session.write('SELECT FROM store FOR UPDATE');
 }

@@ -3,8 +3,8 @@ import { StoreNotUsable, type StoreStatus } from '../../store.ts';
 import { recordAction } from '../../tables/audit.ts';
 import { countsSql } from '../../tables/consistency.ts';
 import {
+  completeMoved,
   type MovedIds,
-  REACTIVATED,
   ROWS_AT_A_TIME,
   type Source,
   TABLES,
@@ -31,7 +31,7 @@ export async function openPostgresSource(url: string): Promise<Source> {
     await migrate(each, { create: false, update: false });
     await each.run(BEGIN_SNAPSHOT);
     status = await readStatus(each);
-    foreign = foreignObjects('postgresql', await describeSchema(each));
+    foreign = foreignObjects(await describeSchema(each));
   });
   return {
     status: status!,
@@ -83,9 +83,7 @@ export async function whilePostgresMoved(
   using session = await newSession(url, BULK);
   await session.run('BEGIN');
   await session.query('SELECT FROM store FOR UPDATE');
-  const { movedTo, reservedId, freeIds } = await readStatus(session);
-  if (movedTo !== label) throw new StoreNotUsable(REACTIVATED);
-  await complete({ reservedId, freeIds });
+  await completeMoved(session, label, complete);
 }
 
 /** Deletes the rows of an interrupted copy, and the row of the table store, without which no process can open it. */

@@ -9,7 +9,7 @@ import {
   type HeadedRevision,
   lastHeaded,
 } from '../../tables/heads.ts';
-import type { Row } from '../../tables/session.ts';
+import type { Commands, Row } from '../../tables/session.ts';
 import { readRevision } from '../../tables/store-row.ts';
 import type { Session } from './session.ts';
 import { inTransaction } from './transaction.ts';
@@ -49,7 +49,7 @@ export async function completeHeads(
 const REPORT_EVERY_MS = 2_000;
 
 /** Computes the heads of all revisions from `from` on again, inside a transaction. */
-export async function rechain(session: Session, from: bigint): Promise<void> {
+export const rechain: Commands<Session>['rechain'] = async (session, { from }) => {
   session.write(SQL.clear, [from]);
   let end = await lastHeaded(session);
   for await (const revisions of computeHeads(chainedRows(session, end.revision), end)) {
@@ -58,7 +58,8 @@ export async function rechain(session: Session, from: bigint): Promise<void> {
   // The last revisions may have been deleted; their records of operators go too.
   session.write(SQL.setStore, [end.revision, headFrom(end.head)]);
   session.write(SQL.forget, [end.revision]);
-}
+  return 'rechained';
+};
 
 /** @returns the position after the revisions */
 function writeHeads(session: Session, revisions: readonly HeadedRevision[]): Position {

@@ -41,7 +41,6 @@ export function databaseBeside(path: string): string | undefined {
   return BESIDE.test(path) ? path.replace(BESIDE, '') : undefined;
 }
 
-/** Returns what is wrong with the path of a `sqlite:PATH` URL, or undefined. */
 export function sqlitePathProblem(url: string): string | undefined {
   const path = url.slice(SQLITE.length);
   // Refused, since users do not expect a file with the name ":memory:" or "file:…".
@@ -111,8 +110,8 @@ export function openForWriting(path: string, create: boolean): { db: DatabaseSyn
  */
 export function makeDurable(db: DatabaseSync): void {
   // Set even if already on, and verified: durability depends on these two.
-  expectPragma(db, 'journal_mode = WAL', 'journal_mode', 'wal');
-  expectPragma(db, 'synchronous = FULL', 'synchronous', 2n);
+  expectPragma(db, 'journal_mode', 'WAL', 'wal');
+  expectPragma(db, 'synchronous', 'FULL', 2n);
   // Bytes that the log keeps on disk when it restarts, after a long read has let it grow.
   db.exec('PRAGMA journal_size_limit = 67108864');
   // macOS only: there a plain fsync leaves the data in the drive's cache.
@@ -321,21 +320,8 @@ export function fileIdentity(path: string): string {
   return `${dev}:${ino}`;
 }
 
-/**
- * Returns what distinguishes the file at `path` from its copies: inode and time of creation. Without the device, whose number
- * can change when the machine restarts.
- */
-export function fileOrigin(path: string): string {
-  const { ino, birthtimeNs } = statSync(path, { bigint: true });
-  return `${ino}:${birthtimeNs}`;
-}
-
-function expectPragma(
-  db: DatabaseSync,
-  assignment: string,
-  name: string,
-  expected: string | bigint,
-): void {
+function expectPragma(db: DatabaseSync, name: string, value: string, expected: string | bigint) {
+  const assignment = `${name} = ${value}`;
   db.exec(`PRAGMA ${assignment}`);
   const actual = db.prepare(`PRAGMA ${name}`).get()?.[name];
   if (actual !== expected) {

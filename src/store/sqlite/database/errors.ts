@@ -93,13 +93,6 @@ export function unlessCorrupt<T>(use: () => T, otherwise: (error: Error) => T): 
   }
 }
 
-/** Returns whether a disk is full. */
-export function isFull(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const isCode = codeOf(error) === 'full' || (error as NodeJS.ErrnoException).code === 'ENOSPC';
-  return isCode || isFull(error.cause);
-}
-
 /** What a thread answers: a result or an error; structured cloning does not preserve the class of an Error. */
 export type Answer<Result> =
   | { readonly result: Result }

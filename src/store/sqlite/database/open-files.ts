@@ -13,7 +13,6 @@ const RESCUE_MS = 500;
 const RETRY_MS = 5;
 
 const SUFFIXES = ['', '-wal', '-shm'] as const;
-type Identities = Readonly<Record<(typeof SUFFIXES)[number], string | undefined>>;
 
 /**
  * The files of an open database: itself, its log and the index of the log. SQLite keeps writing to files that were deleted or replaced, where no
@@ -29,7 +28,7 @@ export function watchFiles(
 ) {
   /** SQLite creates its other files next to the target of a link. */
   const real = realpathSync(path);
-  const identities = (): Identities => {
+  const identities = () => {
     const beside = (suffix: string) => existing(real + suffix);
     return { '': existing(path), '-wal': beside('-wal'), '-shm': beside('-shm') };
   };

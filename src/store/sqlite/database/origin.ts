@@ -1,4 +1,12 @@
-import { closeSync, existsSync, openSync, readSync, realpathSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  openSync,
+  readSync,
+  realpathSync,
+  statSync,
+  writeSync,
+} from 'node:fs';
 import { parsePosition, positionText } from '../../../../protocol/history.ts';
 import { leapAbove } from '../../../domain/ids.ts';
 import { type OrderId, parseInt64 } from '../../../domain/order.ts';
@@ -10,7 +18,10 @@ import type { Session } from './session.ts';
  * Records which file the store is in, before anything is written. If the store was in another one, or in a backup, its ids
  * leap: the trigger of migration 010.
  */
-export function recordOrigin(session: Session, origin: string): void {
+export function recordOrigin(session: Session, path: string): void {
+  // What distinguishes the file from its copies. Without the device, whose number can change when the machine restarts.
+  const { ino, birthtimeNs } = statSync(path, { bigint: true });
+  const origin = `${ino}:${birthtimeNs}`;
   const [row] = session.query(SQL.origin);
   if (row !== undefined && row[0] !== origin) session.write(SQL.recordOrigin, [origin]);
 }
@@ -135,12 +146,9 @@ function readText(file: number): string {
 
 /** Reads what it can of a text that is damaged. */
 function parse(text: string): { readonly given: Given; readonly isDamaged: boolean } {
-  const [id, ...rest] = [
-    text.slice(0, ID_LENGTH).trim(),
-    ...text.slice(ID_LENGTH).trim().split(/ +/),
-  ];
-  const highestId = id === '' ? 0n : parseInt64(id!);
-  const [at = '', identity, ms, ...others] = rest;
+  const id = text.slice(0, ID_LENGTH).trim();
+  const [at = '', identity, ms, ...others] = text.slice(ID_LENGTH).trim().split(/ +/);
+  const highestId = id === '' ? 0n : parseInt64(id);
   const position = parsePosition(at);
   const isComplete = position !== undefined && identity !== undefined && /^\d+$/.test(ms ?? '');
   return {

@@ -45,7 +45,7 @@ export async function rotateBackups(path: string, rotation: Rotation): Promise<R
     const partials = partialsIn(folder).filter((each) => each.includes(prefix));
     const left = deleteEach(partials);
     const target = join(folder, `${prefix}${timeForName()}.db`);
-    const made = await makeBackup(target, async (partial) => copySqlite(path, partial));
+    const made = await makeBackup(target, (partial) => copySqlite(path, partial));
     const older = pastBackups(prefix, folder).slice(0, -rotation.keep);
     const undeleted = [...left, ...deleteEach(older.map(({ file }) => file))];
     return { latest: latestOf(prefix, folder), made, undeleted };

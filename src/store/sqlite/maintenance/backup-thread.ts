@@ -13,7 +13,7 @@ export type Job =
 
 async function carryOut(job: Job): Promise<Backup | Rotated> {
   if (job.job === 'rotation') return rotateBackups(job.path, job.rotation);
-  return makeBackup(job.target, async (partial) => copySqlite(job.path, partial), false);
+  return makeBackup(job.target, (partial) => copySqlite(job.path, partial), false);
 }
 
 parentPort!.postMessage(await answerOf(() => carryOut(workerData as Job)));

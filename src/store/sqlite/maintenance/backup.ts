@@ -28,7 +28,7 @@ import {
   syncFolder,
   syncToDisk,
 } from '../database/connection.ts';
-import { isFull, withOpenErrors } from '../database/errors.ts';
+import { codeOf, withOpenErrors } from '../database/errors.ts';
 import { migrationsOf } from '../database/schema.ts';
 import { checkSqlite } from './check.ts';
 
@@ -40,7 +40,7 @@ import { checkSqlite } from './check.ts';
  */
 export async function makeBackup(
   target: string,
-  copy: (partial: string) => Promise<void>,
+  copy: (partial: string) => void | Promise<void>,
   mustBeSound = true,
 ): Promise<Backup> {
   const folder = dirname(target);
@@ -58,7 +58,7 @@ export async function makeBackup(
   await writeWhole(target, {
     write: async (partial) => {
       await copy(partial);
-      markAsBackup(partial);
+      await markAsBackup(partial);
       findings = await checkSqlite(partial);
       // Once it is in place, another process may delete it for a later one.
       bytes = statSync(partial).size;
@@ -173,6 +173,12 @@ function syncInPlace(target: string): void {
   }
 }
 
+function isFull(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  const isCode = codeOf(error) === 'full' || (error as NodeJS.ErrnoException).code === 'ENOSPC';
+  return isCode || isFull(error.cause);
+}
+
 /** Names the full disk: the target's, or the one for temporary files, which sorting can need. */
 function fullDisk(target: string): string {
   const disks = [dirname(resolve(target)), process.env.SQLITE_TMPDIR ?? tmpdir()].map((folder) => {
@@ -203,25 +209,28 @@ export function copySqlite(path: string, target: string): void {
  * Marks a copy as a backup. Clears the id that the store of an earlier release has: that release gives the backup another one when it serves
  * it. The copy has no log, since a check would leave the log's files.
  */
-function markAsBackup(path: string): void {
-  changeDatabase(path, (db) => {
+function markAsBackup(path: string): Promise<void> {
+  return changeDatabase(path, (db) => {
     changeStore(db, { id: '', origin: '', backup_at: Date.now() });
     db.exec('PRAGMA journal_mode = DELETE');
   });
 }
 
 /** Turns a backup into a usable store, in WAL mode, which `copy` and readers expect. */
-export function makeUsable(path: string): void {
-  changeDatabase(path, (db) => {
+export function makeUsable(path: string): Promise<void> {
+  return changeDatabase(path, (db) => {
     changeStore(db, { origin: '', backup_at: null });
     db.exec('PRAGMA journal_mode = WAL');
   });
 }
 
-export function changeDatabase(path: string, change: (db: DatabaseSync) => void): void {
+export async function changeDatabase<T>(
+  path: string,
+  change: (db: DatabaseSync) => T | Promise<T>,
+): Promise<T> {
   const db = new DatabaseSync(resolve(path), { readBigInts: true });
   try {
-    change(db);
+    return await change(db);
   } finally {
     db.close();
   }

@@ -8,7 +8,6 @@ import {
   type Counters,
   countedRows,
   type Findings,
-  isSampled,
   type StoreCheck,
 } from '../../tables/consistency.ts';
 import { headFromColumn } from '../../tables/feed.ts';
@@ -43,20 +42,21 @@ async function findingsOf(db: DatabaseSync, options: StoreCheck): Promise<Findin
   const session = new Session(db);
   const store = rowOf(db);
   const counters = store as unknown as Counters;
-  const isSample = isSampled(counters, options);
-  const damage = isSample ? [] : damageOf(db);
   const isCurrent = schema.has === schema.knows;
   const differences = isCurrent
     ? unlessCorrupt(() => schemaDifferences('sqlite', describeSchema(db)), nothing)
     : [];
   const revision = store.revision as bigint;
   const head = headFromColumn(store.head as Column);
-  const { orders, problems } = await countedRows(
+  // A column that is missing is listed already.
+  const isKnown = (error: unknown) => codeOf(error) === 'corrupt' || differences.length > 0;
+  const { isSample, orders, problems } = await countedRows(
     session,
-    { schema, counters, isSample },
-    // A column that is missing is listed already.
-    (error) => codeOf(error) === 'corrupt' || differences.length > 0,
+    { has: schema.has, counters },
+    options,
+    isKnown,
   );
+  const damage = isSample ? [] : damageOf(db);
   const isUnsound = damage.length + problems.length > 0;
   const unlinked = isSample || isUnsound ? [] : unlinkedEvents(session, schema.has);
   const unreadable: string[] = [];

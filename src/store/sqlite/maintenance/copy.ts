@@ -3,8 +3,8 @@ import { StoreNotUsable } from '../../store.ts';
 import { recordAction } from '../../tables/audit.ts';
 import { countsSql } from '../../tables/consistency.ts';
 import {
+  completeMoved,
   type MovedIds,
-  REACTIVATED,
   ROWS_AT_A_TIME,
   type Source,
   TABLES,
@@ -98,9 +98,7 @@ export async function whileSqliteMoved(
   const { db } = withOpenErrors(path, () => openForWriting(path, false));
   try {
     withOpenErrors(path, () => retryWhileBusy(LOCK_WAIT_MS, () => db.exec('BEGIN IMMEDIATE')));
-    const { movedTo, reservedId, freeIds } = await readStatus(new Session(db));
-    if (movedTo !== label) throw new StoreNotUsable(REACTIVATED);
-    await complete({ reservedId, freeIds });
+    await completeMoved(new Session(db), label, complete);
   } finally {
     db.close();
   }

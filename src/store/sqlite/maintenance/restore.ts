@@ -81,11 +81,11 @@ export async function restoreSqlite(
   await writeWhole(path, {
     write: async (partial) => {
       copySqlite(file, partial);
-      if (dropsForeign) changeDatabase(partial, dropForeignObjects);
+      if (dropsForeign) await changeDatabase(partial, dropForeignObjects);
       const copied = await checkSqlite(partial, { isSample: true });
       const summary = `the copy of ${file} failed the check; nothing was restored`;
       expectSound(copied, summary, copied.foreign);
-      makeUsable(partial);
+      await makeUsable(partial);
       takeRights(partial, wasThere ? path : dirname(resolve(path)));
     },
     putInPlace: async (partial) => {
@@ -236,15 +236,11 @@ function moveLogAside(path: string, kept: string): void {
  * migrations move them.
  * @returns the next id that the store assigns
  */
-async function beginHistory(path: string, given: readonly FreeIds[], action: Action) {
-  const db = new DatabaseSync(resolve(path), { readBigInts: true });
-  try {
+function beginHistory(path: string, given: readonly FreeIds[], action: Action): Promise<OrderId> {
+  return changeDatabase(path, async (db) => {
     const own = freeIdsOf(db);
     const highest = [own, ...given].map((ids) => (ids.highest > own.last ? 0n : ids.highest));
-    const reserved = leapAbove({
-      highest: highest.reduce((a, b) => (a > b ? a : b)),
-      last: own.last,
-    });
+    const reserved = leapAbove({ highest: largestOf(highest), last: own.last });
     const { command, user, host, what } = action;
     const record = [Date.now(), user, host, what];
     if (has(db, 'audit', 'what')) {
@@ -256,9 +252,11 @@ async function beginHistory(path: string, given: readonly FreeIds[], action: Act
       db.prepare('INSERT INTO restored VALUES (?, ?, ?, ?, ?)').run(reserved, ...record);
     }
     return reserved + 1n;
-  } finally {
-    db.close();
-  }
+  });
+}
+
+function largestOf(ids: readonly OrderId[]): OrderId {
+  return ids.reduce((one, other) => (one > other ? one : other));
 }
 
 const RECORD = 'INSERT INTO audit (command, at, os_user, host, what) VALUES (?, ?, ?, ?, ?)';
@@ -278,7 +276,7 @@ function freeIdsOf(db: DatabaseSync): FreeIds {
     maximum(db, 'imports', 'highest_id'),
     maximum(db, 'restored', 'reserved_id'),
   ];
-  return { ...ALL_IDS, highest: highest.reduce((a, b) => (a > b ? a : b)) };
+  return { ...ALL_IDS, highest: largestOf(highest) };
 }
 
 function maximum(db: DatabaseSync, table: string, column: string): OrderId {
