@@ -4,8 +4,7 @@ import { timeText } from '../../domain/timestamp.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
 import { FORMATS, type Format, WRITERS } from '../files/write-orders.ts';
 import { naturalNumber, rowsText, writeErr, writeOut } from '../terminal/terminal.ts';
-import { orderIdArgument } from './change-orders.ts';
-import { matchingOrders } from './selected-orders.ts';
+import { matchingOrders, orderIdArgument } from './change-orders.ts';
 
 const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100_000;
