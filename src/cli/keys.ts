@@ -24,13 +24,13 @@ import {
 } from './command-database.ts';
 import {
   argument,
-  asStarted,
   CommandFailed,
   naturalNumber,
   printRows,
   repeated,
   UsageError,
   writeErr,
+  writeJson,
   writeOut,
   writeSecret,
 } from './terminal/terminal.ts';
@@ -167,14 +167,10 @@ function expiryOf(text: string, now: number): number {
 
 async function listKeys(flags: DatabaseFlags & { json?: true }): Promise<void> {
   const keys = await withStore(flags, 'read', (store) => store.keys());
-  await printRows(
-    keys.map(keyRecord),
-    { columns: COLUMNS, record: (key) => key, empty: asStarted(NO_KEYS) },
-    flags,
-  );
+  const records = keys.map(keyRecord);
+  const empty = 'There are no keys yet. Create one: npx store-orders keys create --name NAME';
+  await (flags.json ? writeJson(records) : printRows(records, COLUMNS, empty));
 }
-
-const NO_KEYS = 'There are no keys yet. Create one: npx store-orders keys create --name NAME';
 
 type KeyRecord = ReturnType<typeof keyRecord>;
 

@@ -114,29 +114,21 @@ export function fieldsText(fields: object): string {
   return table(given.map(([name, value]) => [name, String(value)]));
 }
 
-/** A table with a row for each item. */
-interface Rows<Item> {
-  /** By heading. */
-  readonly columns: Readonly<Record<string, (item: Item) => string | undefined>>;
-  /** Returns the JSON of an item. */
-  readonly record: (item: Item) => unknown;
-  /** The message if there is none. */
-  readonly empty: string;
-}
+/** The text of an item in each column, by heading. */
+type Cells<Item> = Readonly<Record<string, (item: Item) => string | undefined>>;
 
-/** Writes items to stdout, as a table or as a JSON array. */
+/** Writes a row for each item to stdout. @param empty the message if there is none */
 export async function printRows<Item>(
   items: readonly Item[],
-  { columns, record, empty }: Rows<Item>,
-  { json }: { readonly json?: true },
+  columns: Cells<Item>,
+  empty: string,
 ): Promise<void> {
-  if (json) await writeJson(items.map(record));
-  else if (items.length === 0) writeErr(empty);
+  if (items.length === 0) writeErr(empty);
   else await writeOut(rowsText(items, columns));
 }
 
 /** Returns a table with headings. */
-export function rowsText<Item>(items: readonly Item[], columns: Rows<Item>['columns']): string {
+export function rowsText<Item>(items: readonly Item[], columns: Cells<Item>): string {
   const cellsOf = Object.values(columns);
   const rows = items.map((item) => cellsOf.map((cellOf) => cellOf(item) ?? ''));
   return table([Object.keys(columns), ...rows]);

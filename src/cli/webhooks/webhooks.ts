@@ -44,7 +44,7 @@ type Flags = DatabaseFlags & { readonly json?: true };
 async function list(flags: Flags): Promise<void> {
   const found = await readWebhooks(flags);
   const empty = 'There are no webhooks yet. Create one: npx store-orders webhooks create URL';
-  await printRows(found, { columns: COLUMNS, record: recordOf, empty }, flags);
+  await (flags.json ? writeJson(found.map(recordOf)) : printRows(found, COLUMNS, empty));
 }
 
 /** Reads all webhooks with their lags. */

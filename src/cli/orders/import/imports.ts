@@ -13,6 +13,7 @@ import {
   printRows,
   UsageError,
   writeErr,
+  writeJson,
 } from '../../terminal/terminal.ts';
 
 export function importsCommand(): Command {
@@ -39,7 +40,7 @@ export function importsCommand(): Command {
 async function listImports(flags: DatabaseFlags & { json?: true }): Promise<void> {
   const imports = await withStore(flags, 'read', (store) => store.history.imports());
   const empty = 'No imports have been recorded yet.';
-  await printRows(imports, { columns: COLUMNS, record, empty }, flags);
+  await (flags.json ? writeJson(imports.map(record)) : printRows(imports, COLUMNS, empty));
 }
 
 const COLUMNS = {
