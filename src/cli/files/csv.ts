@@ -4,7 +4,7 @@ import { CsvError, parse } from 'csv-parse';
 import { SPREADSHEET_ID } from '../../../protocol/csv.ts';
 import { INTEGER } from '../../../protocol/exact-json.ts';
 import { cut } from '../../domain/text.ts';
-import { type Columns, type FieldValue, type FileRow, MAX_ROW_BYTES } from './row.ts';
+import { type Columns, type Fields, type FieldValue, MAX_ROW_BYTES, type Row } from './row.ts';
 
 /** Separators that some spreadsheets write instead of commas. */
 const OTHER_SEPARATORS = [
@@ -29,7 +29,7 @@ interface CsvRecord {
 export async function* readCsv(
   chunks: AsyncGenerator<Buffer>,
   columns: Columns,
-): AsyncGenerator<FileRow[]> {
+): AsyncGenerator<Row<Fields>[]> {
   const { endsInCr, all } = await readFirstLine(chunks);
   const parser = parse({
     info: true,
@@ -49,7 +49,7 @@ export async function* readCsv(
   const noLineEnd = endsInCr ? '\n' : '\r';
   let tooMany = 0;
   let header: readonly string[] | undefined;
-  let rows: FileRow[] = [];
+  let rows: Row<Fields>[] = [];
   try {
     for await (const { record, info } of parser as AsyncIterable<CsvRecord>) {
       for (const text of record)
@@ -140,7 +140,7 @@ function rowOf(
   record: readonly (string | undefined)[],
   header: readonly string[],
   columns: Columns,
-): FileRow {
+): Row<Fields> {
   if (record.includes(undefined)) return { at, problem: 'is not valid UTF-8' };
   if (record.length !== header.length) {
     return { at, problem: `has ${record.length} fields, the header has ${header.length}` };
@@ -150,7 +150,7 @@ function rowOf(
     const text = record[index]!;
     if (text !== '') fields[name] = valueFrom(text, columns[name]!);
   }
-  return { at, fields };
+  return { at, value: fields };
 }
 
 /** Returns a message for a syntax error of a CSV file; the library's own messages describe its parser. */

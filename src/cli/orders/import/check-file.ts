@@ -9,7 +9,8 @@ import {
 } from '../../../domain/order.ts';
 import { ORDER_FIELDS, orderOf } from '../../files/fields.ts';
 import type { Input } from '../../files/input.ts';
-import { type Located, Problems, readValues } from '../../files/rows.ts';
+import type { Row } from '../../files/row.ts';
+import { Problems, readValues } from '../../files/rows.ts';
 import { showProgress } from '../../terminal/progress.ts';
 import { CommandFailed, counted, grouped } from '../../terminal/terminal.ts';
 
@@ -97,8 +98,8 @@ export async function checkOrders(input: Input, source: CheckSource): Promise<Ch
   };
   using seen = new SeenIds();
   using progress = showProgress('Checking ');
-  const onBytes = (bytes: number) => progress.update(bytes / input.size, check.count);
-  for await (const rows of readValues(input, ORDER_FIELDS, orderOf, onBytes)) {
+  for await (const rows of readValues(input, ORDER_FIELDS, orderOf)) {
+    progress.update(input.share, check.count);
     const existing = await ordersById(rows, find);
     for (const row of rows) {
       check.count += 1;
@@ -136,7 +137,7 @@ function lastIdProblem({ id }: OrderDraft, source: CheckSource): string | undefi
 }
 
 async function ordersById(
-  rows: readonly Located<OrderDraft>[],
+  rows: readonly Row<OrderDraft>[],
   find: CheckSource['find'],
 ): Promise<Map<OrderId, Order>> {
   const ids = rows.flatMap((row) => (row.problem === undefined ? (row.value.id ?? []) : []));

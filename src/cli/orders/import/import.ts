@@ -136,10 +136,10 @@ async function sayUnfinished(store: Store, digest: string): Promise<void> {
 async function placeOrders(input: Input, store: Store, check: Check): Promise<number> {
   const placer = await Placer.begin(store, check);
   using progress = showProgress('Importing');
-  const onBytes = (bytes: number) => progress.update(bytes / input.size, placer.placed);
   // Write one batch while reading the next.
   let writing = Promise.resolve();
-  for await (const rows of readValues(input, ORDER_FIELDS, orderOf, onBytes)) {
+  for await (const rows of readValues(input, ORDER_FIELDS, orderOf)) {
+    progress.update(input.share, placer.placed);
     for (const { at, value } of rows.filter((row) => row.problem === undefined)) {
       placer.add(at, value);
       if (placer.gathered < MAX_BATCH) continue;
