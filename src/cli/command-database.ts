@@ -63,11 +63,9 @@ export async function withStore<T>(
 
 /** Reads the database configuration from flags and environment. @throws ConfigError, UsageError */
 export function databaseConfig(flags: DatabaseFlags & { readonly environment?: Environment }) {
-  const { environment } = flags;
-  const given = environment === undefined ? {} : { ENVIRONMENT: environment };
   return readDatabaseConfig(readEnvironment(terminal().env), {
     ...databaseSettings(flags),
-    ...given,
+    ENVIRONMENT: flags.environment,
   });
 }
 
