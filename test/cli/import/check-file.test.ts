@@ -22,13 +22,6 @@ test('an interrupted import continues with exactly the rows that were not placed
 
 test('an import that another run has continued does not begin', async () => {
   const store = { apply: async () => [1n, 'out_of_turn'] } as unknown as Store;
-  const checked = {
-    source: 'a',
-    name: 'a',
-    isAgain: false,
-    count: 1,
-    highestId: 0n,
-    placedBefore: 0,
-  };
-  await assert.rejects(Placer.begin(store, checked), /another import of the same file/);
+  const begun = { source: 'a', name: 'a', isAgain: false, total: 1, highestId: 0n, from: 0 };
+  await assert.rejects(Placer.begin(store, begun), /another import of the same file/);
 });

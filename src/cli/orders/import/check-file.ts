@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { FEW_IDS, type FreeIds } from '../../../domain/ids.ts';
 import {
@@ -15,16 +14,7 @@ import { showProgress } from '../../terminal/progress.ts';
 import { CommandFailed, counted, grouped } from '../../terminal/terminal.ts';
 
 /** Result of the first pass over a file. */
-export interface Check {
-  readonly problems: Problems;
-  /** Digest of the content. */
-  readonly source: string;
-  /** Name of the file. */
-  readonly name: string;
-  /** Whether the same content may have been imported before. */
-  readonly isAgain: boolean;
-  /** Number of rows placed by an earlier, interrupted run. */
-  readonly placedBefore: number;
+interface Check {
   /** Total number of rows. */
   count: number;
   highestId: OrderId;
@@ -45,8 +35,6 @@ export interface CheckSource {
   readonly freeIds: FreeIds;
   /** Whether the file may have ids so high that few are left for later orders. */
   readonly mayTakeLastIds?: boolean | undefined;
-  /** Whether the same content may have been imported before. */
-  readonly isAgain?: boolean | undefined;
 }
 
 /** The input was rejected as a whole. */
@@ -82,44 +70,36 @@ export function refuseProblems(input: Input, problems: Problems, count: number):
 
 /** Checks the whole file without writing to the store. @throws BadRows */
 export async function checkOrders(input: Input, source: CheckSource): Promise<Check> {
-  const { find, placedBefore } = source;
   const problems = new Problems();
-  const check: Check = {
-    problems,
-    source: input.digest,
-    name: basename(input.name),
-    isAgain: source.isAgain ?? false,
-    placedBefore,
-    count: 0,
-    known: 0,
-    highestId: 0n,
-    withoutId: 0,
-    lastWithoutId: '',
-  };
+  const check: Check = { count: 0, highestId: 0n, withoutId: 0, lastWithoutId: '', known: 0 };
   using seen = new SeenIds();
   using progress = showProgress('Checking ');
   for await (const rows of readValues(input, ORDER_FIELDS, orderOf)) {
     progress.update(input.share, check.count);
-    const existing = await ordersById(rows, find);
+    const existing = await ordersById(rows, source.find);
     for (const row of rows) {
       check.count += 1;
       const problem =
         row.problem ??
-        checkOrder(row.at, row.value, { existing, seen, check, last: source.freeIds.last }) ??
+        checkOrder(row.at, row.value, { existing, seen, check, source }) ??
         lastIdProblem(row.value, source);
       if (problem !== undefined) problems.add(row.at, problem);
     }
   }
-  checkIdsLeft(check, source.freeIds);
+  checkIdsLeft(check, source.freeIds, problems);
   refuseProblems(input, problems, check.count);
   return check;
 }
 
 /** Adds a problem if there are too few ids above the highest id in use for the orders without one. */
-function checkIdsLeft(check: Check, { highest: highestInStore, last }: FreeIds): void {
+function checkIdsLeft(
+  check: Check,
+  { highest: highestInStore, last }: FreeIds,
+  problems: Problems,
+): void {
   const highest = check.highestId > highestInStore ? check.highestId : highestInStore;
   if (BigInt(check.withoutId) <= last - highest) return;
-  check.problems.add(
+  problems.add(
     check.lastWithoutId,
     `has no id; the file needs ${check.withoutId} new ids, and the store has ${last - highest} left above ${highest}`,
   );
@@ -148,24 +128,23 @@ interface CheckParts {
   readonly existing: ReadonlyMap<OrderId, Order>;
   readonly seen: SeenIds;
   readonly check: Check;
-  /** The last id that the store assigns. */
-  readonly last: OrderId;
+  readonly source: CheckSource;
 }
 
 /** Counts an order of the file. @returns its problem, or undefined */
 function checkOrder(
   at: string,
   draft: OrderDraft,
-  { existing, seen, check, last }: CheckParts,
+  { existing, seen, check, source }: CheckParts,
 ): string | undefined {
   const { id } = draft;
   if (id !== undefined) {
     // Ids above the last one do not conflict with those that the store assigns.
-    if (id > check.highestId && id <= last) check.highestId = id;
+    if (id > check.highestId && id <= source.freeIds.last) check.highestId = id;
     const repetition = seen.add(id, at);
     if (repetition !== undefined) return repetition;
   }
-  if (check.count <= check.placedBefore) {
+  if (check.count <= source.placedBefore) {
     // Placed by an earlier run; may have been cancelled or shipped since.
     check.known += 1;
     return undefined;

@@ -1,3 +1,4 @@
+import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { MAX_BATCH } from '../../../domain/batch.ts';
 import { ALL_IDS } from '../../../domain/ids.ts';
@@ -15,7 +16,7 @@ import { type Input, openInput } from '../../files/input.ts';
 import { readValues } from '../../files/rows.ts';
 import { showProgress } from '../../terminal/progress.ts';
 import { CommandFailed, counted, terminal, writeErr, writeJson } from '../../terminal/terminal.ts';
-import { BadRows, type Check, type CheckSource, checkOrders } from './check-file.ts';
+import { BadRows, type CheckSource, checkOrders } from './check-file.ts';
 import { describeImport } from './imports.ts';
 import { Placer } from './placer.ts';
 
@@ -98,9 +99,18 @@ async function tryImport(input: Input, flags: ImportFlags) {
 }
 
 async function importInto(store: Store, input: Input, flags: ImportFlags) {
-  const check = await checkOrders(input, await sourceOf(store, input, flags));
-  const imported = await placeOrders(input, store, check);
-  return { imported, skipped: check.count - imported };
+  const source = await sourceOf(store, input, flags);
+  const { count, highestId } = await checkOrders(input, source);
+  const placer = await Placer.begin(store, {
+    source: input.digest,
+    from: source.placedBefore,
+    highestId,
+    name: basename(input.name),
+    total: count,
+    isAgain: flags.again === true,
+  });
+  await placeOrders(input, placer);
+  return { imported: placer.imported, skipped: count - placer.imported };
 }
 
 async function sourceOf(
@@ -112,8 +122,7 @@ async function sourceOf(
   if (finished !== undefined && !again) throw new CommandFailed(alreadyImported(finished));
   await sayUnfinished(store, digest);
   const find: CheckSource['find'] = (ids) => store.orders(ids);
-  const flags = { mayTakeLastIds: allowLastIds, isAgain: again };
-  return { find, placedBefore: placed, freeIds, ...flags };
+  return { find, placedBefore: placed, freeIds, mayTakeLastIds: allowLastIds };
 }
 
 function alreadyImported({ name, placed, finishedAt }: ImportRecord): string {
@@ -132,9 +141,8 @@ async function sayUnfinished(store: Store, digest: string): Promise<void> {
   for (const each of others) writeErr(`Another import is not finished: ${describeImport(each)}.`);
 }
 
-/** Reads the file again and places its orders. @returns the number of new orders */
-async function placeOrders(input: Input, store: Store, check: Check): Promise<number> {
-  const placer = await Placer.begin(store, check);
+/** Reads the file again and places its orders. */
+async function placeOrders(input: Input, placer: Placer): Promise<void> {
   using progress = showProgress('Importing');
   // Write one batch while reading the next.
   let writing = Promise.resolve();
@@ -156,5 +164,4 @@ async function placeOrders(input: Input, store: Store, check: Check): Promise<nu
       'All orders were placed, but the store did not confirm the end of the import. If you import the file again, the orders may be skipped.',
     );
   }
-  return placer.imported;
 }

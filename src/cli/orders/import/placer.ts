@@ -2,20 +2,21 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { OrderDraft } from '../../../domain/order.ts';
 import { actionOf } from '../../../store/audit.ts';
+import type { CommandOf } from '../../../store/commands.ts';
 import { SHOWN_DIGITS } from '../../../store/history.ts';
 import { type Store, StoreUnavailable } from '../../../store/store.ts';
 import { CommandFailed, counted } from '../../terminal/terminal.ts';
-import type { Check } from './check-file.ts';
 
 /** Pause between two transactions, for other writers. */
 export const PAUSE_MS = 4;
 
-type Checked = Pick<Check, 'source' | 'count' | 'highestId' | 'placedBefore' | 'name' | 'isAgain'>;
+/** An import as the store records it, but for its run. */
+type Import = Omit<CommandOf<'beginImport'>, 'type' | 'run'>;
 
 /** Writes the orders of an import, batch by batch. */
 export class Placer {
   readonly #store: Store;
-  readonly #import: Checked;
+  readonly #source: string;
   readonly #run = randomUUID();
   /** Id of the record of the import. */
   #auditId = 0n;
@@ -26,22 +27,21 @@ export class Placer {
   /** Number of orders that were not in the store before. */
   imported = 0;
 
-  private constructor(store: Store, checked: Checked) {
+  private constructor(store: Store, { source, from }: Import) {
     this.#store = store;
-    this.#import = checked;
-    this.#toPassOver = checked.placedBefore;
-    this.placed = checked.placedBefore;
+    this.#source = source;
+    this.#toPassOver = from;
+    this.placed = from;
   }
 
   /** Starts or resumes an import. @throws CommandFailed if another run has continued it since the check */
-  static async begin(store: Store, checked: Checked): Promise<Placer> {
-    const placer = new Placer(store, checked);
-    const { source, highestId, placedBefore: from, name, count: total, isAgain } = checked;
-    const begin = { source, run: placer.#run, from, highestId, name, total, isAgain };
+  static async begin(store: Store, begun: Import): Promise<Placer> {
+    const placer = new Placer(store, begun);
+    const { source, name, total } = begun;
     const what = [name, counted(total, 'row'), source.slice(0, SHOWN_DIGITS)].join(', ');
     const [auditId, outcome] = await store.apply([
       { type: 'audit', action: actionOf('import', what) },
-      { type: 'beginImport', ...begin },
+      { type: 'beginImport', run: placer.#run, ...begun },
     ]);
     if (outcome !== 'begun') throw new CommandFailed(REASONS[outcome as keyof typeof REASONS]);
     placer.#auditId = auditId as bigint;
@@ -64,7 +64,7 @@ export class Placer {
     const batch = this.#batch;
     this.#batch = [];
     const orders = batch.map(({ order }) => order);
-    const names = { source: this.#import.source, run: this.#run, auditId: this.#auditId };
+    const names = { source: this.#source, run: this.#run, auditId: this.#auditId };
     const [outcome] = await this.#store.apply([{ type: 'importOrders', ...names, orders }]);
     if (outcome!.refusal !== undefined) {
       const row = 'index' in outcome! ? batch[outcome.index] : undefined;
@@ -81,9 +81,8 @@ export class Placer {
    * @returns whether the store confirmed it; if not, no order is lost
    */
   async end(): Promise<boolean> {
-    const { source } = this.#import;
     try {
-      await this.#store.apply([{ type: 'endImport', source, run: this.#run }]);
+      await this.#store.apply([{ type: 'endImport', source: this.#source, run: this.#run }]);
       return true;
     } catch (error) {
       if (error instanceof StoreUnavailable) return false;
