@@ -73,7 +73,7 @@ export async function checkOrders(input: Input, source: CheckSource): Promise<Ch
   const problems = new Problems();
   const check: Check = { count: 0, highestId: 0n, withoutId: 0, lastWithoutId: '', known: 0 };
   using seen = new SeenIds();
-  using progress = showProgress('Checking ');
+  using progress = showProgress('Checking');
   for await (const rows of readValues(input, ORDER_FIELDS, orderOf)) {
     progress.update(input.share, check.count);
     const existing = await ordersById(rows, source.find);
