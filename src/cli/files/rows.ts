@@ -1,15 +1,34 @@
 import { compressionOf } from './compressed.ts';
 import { readCsv } from './csv.ts';
 import { FieldProblem } from './fields.ts';
-import type { Input } from './input.ts';
 import { readJsonArray, readNdjson } from './json.ts';
 import type { Columns, Fields, Row } from './row.ts';
 
 /**
- * Reads the rows of NDJSON, a JSON array or CSV in batches; the format is detected from the first character. Memory
- * use is constant. Malformed rows are returned with a problem.
+ * Reads the rows of NDJSON, a JSON array or CSV in batches, and converts each with `parse`; the format is detected from the first character.
+ * Memory use is constant. Malformed rows are returned with a problem.
  */
-export async function* readRows(
+export async function* readValues<T>(
+  chunks: AsyncGenerator<Buffer>,
+  columns: Columns,
+  parse: (fields: Fields) => T,
+): AsyncGenerator<Row<T>[]> {
+  for await (const rows of readRows(chunks, columns)) {
+    yield rows.map((row) => converted(row, parse));
+  }
+}
+
+function converted<T>(row: Row<Fields>, parse: (fields: Fields) => T): Row<T> {
+  if (row.problem !== undefined) return row;
+  try {
+    return { at: row.at, value: parse(row.value) };
+  } catch (error) {
+    if (!(error instanceof FieldProblem)) throw error;
+    return { at: row.at, problem: error.message };
+  }
+}
+
+async function* readRows(
   chunks: AsyncGenerator<Buffer>,
   columns: Columns,
 ): AsyncGenerator<Row<Fields>[]> {
@@ -86,26 +105,5 @@ export class Problems {
   add(at: string, problem: string): void {
     this.total += 1;
     if (this.described.length < MAX_DESCRIBED) this.described.push({ at, problem });
-  }
-}
-
-/** Reads the rows of a file and converts each with `parse`, in batches. @throws InputProblem */
-export async function* readValues<T>(
-  input: Input,
-  columns: Columns,
-  parse: (fields: Fields) => T,
-): AsyncGenerator<Row<T>[]> {
-  for await (const rows of readRows(input.read(), columns)) {
-    yield rows.map((row) => converted(row, parse));
-  }
-}
-
-function converted<T>(row: Row<Fields>, parse: (fields: Fields) => T): Row<T> {
-  if (row.problem !== undefined) return row;
-  try {
-    return { at: row.at, value: parse(row.value) };
-  } catch (error) {
-    if (!(error instanceof FieldProblem)) throw error;
-    return { at: row.at, problem: error.message };
   }
 }

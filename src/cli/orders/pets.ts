@@ -37,7 +37,7 @@ async function importPets(file: string, flags: DatabaseFlags): Promise<void> {
   using seen = new SeenIds();
   const problems = new Problems();
   let count = 0;
-  const read = () => readValues(input, PET_FIELDS, petOf);
+  const read = () => readValues(input.read(), PET_FIELDS, petOf);
   for await (const rows of read()) {
     count += rows.length;
     for (const row of rows) {

@@ -11,7 +11,7 @@ import {
   petOf,
 } from '../../../src/cli/files/fields.ts';
 import { type Columns, type Fields, MAX_ROW_BYTES, type Row } from '../../../src/cli/files/row.ts';
-import { readRows } from '../../../src/cli/files/rows.ts';
+import { readValues } from '../../../src/cli/files/rows.ts';
 import { FORMATS, type Format, WRITERS } from '../../../src/cli/files/write-orders.ts';
 import type { Order } from '../../../src/domain/order.ts';
 import { anyOrder } from '../../domain/arbitraries.ts';
@@ -27,7 +27,7 @@ async function rows(
 ): Promise<Row<Fields>[]> {
   const all: Row<Fields>[] = [];
   const chunks = inChunks(Buffer.from(content as string), chunkSize);
-  for await (const batch of readRows(chunks, columns)) all.push(...batch);
+  for await (const batch of readValues(chunks, columns, (fields) => fields)) all.push(...batch);
   return all;
 }
 

@@ -74,7 +74,7 @@ export async function checkOrders(input: Input, source: CheckSource): Promise<Ch
   const check: Check = { count: 0, highestId: 0n, withoutId: 0, lastWithoutId: '', known: 0 };
   using seen = new SeenIds();
   using progress = showProgress('Checking');
-  for await (const rows of readValues(input, ORDER_FIELDS, orderOf)) {
+  for await (const rows of readValues(input.read(), ORDER_FIELDS, orderOf)) {
     progress.update(input.share, check.count);
     const existing = await ordersById(rows, source.find);
     for (const row of rows) {

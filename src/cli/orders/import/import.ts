@@ -146,7 +146,7 @@ async function placeOrders(input: Input, placer: Placer): Promise<void> {
   using progress = showProgress('Importing');
   // Write one batch while reading the next.
   let writing = Promise.resolve();
-  for await (const rows of readValues(input, ORDER_FIELDS, orderOf)) {
+  for await (const rows of readValues(input.read(), ORDER_FIELDS, orderOf)) {
     progress.update(input.share, placer.placed);
     for (const { at, value } of rows.filter((row) => row.problem === undefined)) {
       placer.add(at, value);
