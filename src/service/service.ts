@@ -78,12 +78,7 @@ export class Service {
    */
   async open(onMade: () => void): Promise<Store> {
     const logger = this.#logger;
-    const onWaiting = (reason: string) => {
-      this.#notServing = `starting: ${reason}`;
-      logger.warn({ reason }, 'startup is waiting');
-    };
-    const open = () => openForService(this.#config, logger, { onMade, onWaiting });
-    this.#store = this.#untilAvailable(open);
+    this.#store = this.#openWhenAvailable(onMade);
     const store = await this.#store;
     this.#expectNotStopped();
     this.#openStore = store;
@@ -177,11 +172,14 @@ export class Service {
     if (this.#isClosing) throw new StoreUnavailable('the service is stopping', 'unreachable');
   }
 
-  /** Calls `ask` until it succeeds, retrying every RETRY_MS while the store may become available again. */
-  async #untilAvailable<T>(ask: () => Promise<T>): Promise<T> {
+  async #openWhenAvailable(onMade: () => void): Promise<Store> {
+    const onWaiting = (reason: string) => {
+      this.#notServing = `starting: ${reason}`;
+      this.#logger.warn({ reason }, 'startup is waiting');
+    };
     for (let isWaiting = false; ; isWaiting = true) {
       try {
-        return await ask();
+        return await openForService(this.#config, this.#logger, onMade, onWaiting);
       } catch (error) {
         if (this.#isClosing || !isTransient(error)) throw error;
         if (!isWaiting) this.#logger.warn({ err: error }, 'waiting for the database');

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { invisibleIn } from '../../domain/text.ts';
-import { LineRefused, parseEnvironmentFile } from './environment-file.ts';
+import { parseEnvironmentFile } from './environment-file.ts';
 import {
   flagOf,
   OTHER_VARIABLES,
@@ -28,7 +28,7 @@ export function readEnvironment(environment: Settings): Settings {
     return { ...environment, ...parseEnvironmentFile(utf8.decode(readFileSync(path))) };
   } catch (error) {
     const { message } = error as Error;
-    if (error instanceof LineRefused) throw new ConfigError([`SETTINGS_FILE: ${message}`]);
+    if (error instanceof SyntaxError) throw new ConfigError([`SETTINGS_FILE: ${message}`]);
     throw new ConfigError([`SETTINGS_FILE must be a readable file: ${message}`]);
   }
 }
