@@ -13,7 +13,7 @@ import { openInput } from '../files/input.ts';
 import { Problems, readValues } from '../files/rows.ts';
 import { counted, grouped, terminal, writeErr } from '../terminal/terminal.ts';
 import { refuseProblems, SeenIds } from './import/check-file.ts';
-import { PAUSE_MS } from './import/placer.ts';
+import { PAUSE_MS } from './import/place-orders.ts';
 
 /** Pets per transaction; one delays the cancels of a running service by some 10 ms. Each has an audit record. */
 const BATCH = 1_000;

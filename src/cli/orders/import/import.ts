@@ -1,6 +1,5 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { MAX_BATCH } from '../../../domain/batch.ts';
 import { ALL_IDS } from '../../../domain/ids.ts';
 import { formatTimestamp } from '../../../domain/timestamp.ts';
 import type { ImportRecord } from '../../../store/history.ts';
@@ -11,14 +10,11 @@ import {
   databaseConfig,
   withStore,
 } from '../../command-database.ts';
-import { ORDER_FIELDS, orderOf } from '../../files/fields.ts';
 import { type Input, openInput } from '../../files/input.ts';
-import { readValues } from '../../files/rows.ts';
-import { showProgress } from '../../terminal/progress.ts';
 import { CommandFailed, counted, terminal, writeErr, writeJson } from '../../terminal/terminal.ts';
 import { BadRows, type CheckSource, checkOrders } from './check-file.ts';
 import { describeImport } from './imports.ts';
-import { Placer } from './placer.ts';
+import { placeOrders } from './place-orders.ts';
 
 const COLUMNS = `
 Columns (in JSON: fields), all optional, in any order:
@@ -101,7 +97,7 @@ async function tryImport(input: Input, flags: ImportFlags) {
 async function importInto(store: Store, input: Input, flags: ImportFlags) {
   const source = await sourceOf(store, input, flags);
   const { count, highestId } = await checkOrders(input, source);
-  const placer = await Placer.begin(store, {
+  const imported = await placeOrders(input, store, {
     source: input.digest,
     from: source.placedBefore,
     highestId,
@@ -109,8 +105,7 @@ async function importInto(store: Store, input: Input, flags: ImportFlags) {
     total: count,
     isAgain: flags.again === true,
   });
-  await placeOrders(input, placer);
-  return { imported: placer.imported, skipped: count - placer.imported };
+  return { imported, skipped: count - imported };
 }
 
 async function sourceOf(
@@ -139,29 +134,4 @@ async function sayUnfinished(store: Store, digest: string): Promise<void> {
     ({ source, finishedAt }) => finishedAt === undefined && source !== digest,
   );
   for (const each of others) writeErr(`Another import is not finished: ${describeImport(each)}.`);
-}
-
-/** Reads the file again and places its orders. */
-async function placeOrders(input: Input, placer: Placer): Promise<void> {
-  using progress = showProgress('Importing');
-  // Write one batch while reading the next.
-  let writing = Promise.resolve();
-  for await (const rows of readValues(input.read(), ORDER_FIELDS, orderOf)) {
-    progress.update(input.share, placer.placed);
-    for (const { at, value } of rows.filter((row) => row.problem === undefined)) {
-      placer.add(at, value);
-      if (placer.gathered < MAX_BATCH) continue;
-      await writing;
-      writing = placer.write();
-      // Awaited above or below; prevents an unhandled rejection until then.
-      writing.catch(() => {});
-    }
-  }
-  await writing;
-  await placer.write();
-  if (!(await placer.end())) {
-    writeErr(
-      'All orders were placed, but the store did not confirm the end of the import. If you import the file again, the orders may be skipped.',
-    );
-  }
 }
