@@ -40,7 +40,6 @@ import type { Config } from './settings/config.ts';
 interface ListenerParts {
   readonly config: Config;
   readonly store: Store;
-  /** The live list of `store`. */
   readonly listing: Listing;
   readonly metrics: Metrics;
   readonly logger: Logger;

@@ -12,7 +12,6 @@ const REPORT_LOST_EVERY_MS = 60_000;
 
 /** Makes a span of each request, and exports them over OTLP. */
 export interface Traces {
-  /** Begins the span of a request that has arrived. */
   readonly begin: (request: RequestToTrace) => RequestSpan;
   /** Exports the remaining spans, within a time limit. */
   readonly close: (withinMs: number) => Promise<void>;

@@ -37,7 +37,6 @@ import {
 
 type OutcomeName = ReturnType<typeof outcomeName>;
 
-/** Messages of failures, by outcome. */
 const FAILURES: Readonly<Partial<Record<OutcomeName, string>>> = {
   order_not_found: 'does not exist',
   order_already_shipped: 'has shipped and cannot be cancelled',
@@ -82,12 +81,10 @@ export function changeCommand(name: string, description: string, examples: strin
     );
 }
 
-/** How orders are changed. */
 interface OrderChanges {
   /** The ids in the command line. */
   readonly ids: readonly string[];
   readonly commandOf: (id: OrderId) => ChangeCommand;
-  /** Name of the command. */
   readonly command: string;
   /** Outcome of a changed order, and its message. */
   readonly done: OutcomeName;

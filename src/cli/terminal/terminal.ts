@@ -79,17 +79,18 @@ export async function writeSecret(
   }
 }
 
-/** Writes a value to stdout as JSON, indented by two spaces. */
 export async function writeJson(value: unknown): Promise<void> {
-  // In JSON, such characters are within texts.
-  const lines = toJson(value, 2).split('\n').map(printable);
-  await writeOut(`${lines.join('\n')}\n`);
+  // In JSON, characters that are not printable are within texts.
+  await writeOut(printableLines(toJson(value, 2)));
 }
 
 /** Writes a line to stderr; stdout is reserved for data. */
 export function writeErr(text: string): void {
-  const lines = asStarted(text).split('\n').map(printable);
-  terminal().stderr.write(`${lines.join('\n')}\n`);
+  terminal().stderr.write(printableLines(asStarted(text)));
+}
+
+function printableLines(text: string): string {
+  return `${text.split('\n').map(printable).join('\n')}\n`;
 }
 
 /** Returns a text for people with commands as they are typed: npx starts the program of a clone or of a package, but not an executable. */

@@ -66,7 +66,6 @@ async function list(flags: Flags): Promise<void> {
   await (flags.json ? writeJson(found.map(recordOf)) : printRows(found, COLUMNS, empty));
 }
 
-/** Reads all webhooks with their lags. */
 function readWebhooks(flags: Flags): Promise<LaggingWebhook[]> {
   return withStore(flags, 'read', async (store) => lagsOf(store, await store.webhooks()));
 }

@@ -62,7 +62,6 @@ function rowsOf({ placed, total }: ImportRecord): string {
     : `${grouped(placed)} of ${grouped(total)}`;
 }
 
-/** Describes an import that is not finished. */
 export function describeImport(each: ImportRecord): string {
   const what = each.name ?? `the content ${each.source.slice(0, SHOWN_DIGITS)}`;
   const since = each.begunAt === undefined ? '' : `, started at ${formatTimestamp(each.begunAt)}`;
