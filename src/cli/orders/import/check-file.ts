@@ -37,35 +37,26 @@ export interface CheckSource {
   readonly mayTakeLastIds?: boolean | undefined;
 }
 
-/** The input was rejected as a whole. */
+/** The input was rejected as a whole; the message describes the first problems. */
 export class BadRows extends CommandFailed {
   /** One-line summary. */
   readonly reason: string;
   readonly problems: Problems;
 
-  constructor(reason: string, problems: Problems, details: readonly string[] = []) {
-    super([reason, ...details].join('\n'));
+  constructor(reason: string, problems: Problems) {
+    const lines = problems.described.map(({ at, problem }) => `\n  ${at}: ${problem}`);
+    const rest = problems.total - lines.length;
+    super(reason + lines.join('') + (rest > 0 ? `\n  … and ${grouped(rest)} more` : ''));
     this.reason = reason;
     this.problems = problems;
   }
 }
 
-/**
- * Rejects an input with bad rows, or without any rows.
- * @param count number of rows in the input
- * @throws BadRows with a description of the first problems
- */
-export function refuseProblems(input: Input, problems: Problems, count: number): void {
-  const { total, described } = problems;
-  if (count === 0) throw new BadRows(`${input.name} has no rows; nothing was imported`, problems);
-  if (total === 0) return;
-  const rest = total - described.length;
-  const lines = [
-    ...described.map(({ at, problem }) => `  ${at}: ${problem}`),
-    ...(rest > 0 ? [`  … and ${grouped(rest)} more`] : []),
-  ];
-  const reason = `${input.name} has ${counted(total, 'bad row')}; nothing was imported`;
-  throw new BadRows(reason, problems, lines);
+/** Rejects an input with bad rows, or without any. @param count number of rows @throws BadRows */
+export function refuseProblems({ name }: Input, problems: Problems, count: number): void {
+  if (count > 0 && problems.total === 0) return;
+  const found = count === 0 ? 'no rows' : counted(problems.total, 'bad row');
+  throw new BadRows(`${name} has ${found}; nothing was imported`, problems);
 }
 
 /** Checks the whole file without writing to the store. @throws BadRows */
