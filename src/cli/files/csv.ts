@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 import { SPREADSHEET_ID } from '../../../protocol/csv.ts';
 import { INTEGER } from '../../../protocol/exact-json.ts';
@@ -41,9 +41,8 @@ export async function* readCsv(
     skip_empty_lines: true,
     max_record_size: MAX_ROW_BYTES,
   });
-  const source = Readable.from(all);
-  source.on('error', (error) => parser.destroy(error));
-  source.pipe(parser);
+  // What the reading throws, the parser throws; where the parser ends, the reading ends.
+  pipeline(all, parser).catch(() => {});
 
   /** Characters within fields that the parser counts as lines although they end none: the CR of a CRLF, for example. */
   const noLineEnd = endsInCr ? '\n' : '\r';
@@ -75,8 +74,6 @@ export async function* readCsv(
       at: `line ${Number(error.lines) - tooMany}`,
       problem: `is not valid CSV: ${csvProblem(error)}`,
     });
-  } finally {
-    source.destroy();
   }
   yield rows;
 }
