@@ -8,7 +8,6 @@ import {
 } from '../../../domain/order.ts';
 import { ORDER_FIELDS, orderOf } from '../../files/fields.ts';
 import type { Input } from '../../files/input.ts';
-import type { Row } from '../../files/row.ts';
 import { Problems, readValues } from '../../files/rows.ts';
 import { showProgress } from '../../terminal/progress.ts';
 import { CommandFailed, counted, grouped } from '../../terminal/terminal.ts';
@@ -67,7 +66,8 @@ export async function checkOrders(input: Input, source: CheckSource): Promise<Ch
   using progress = showProgress('Checking');
   for await (const rows of readValues(input.read(), ORDER_FIELDS, orderOf)) {
     progress.update(input.share, check.count);
-    const existing = await ordersById(rows, source.find);
+    const ids = rows.flatMap((row) => (row.problem === undefined ? (row.value.id ?? []) : []));
+    const existing = new Map((await source.find(ids)).map((order) => [order.id, order]));
     for (const row of rows) {
       check.count += 1;
       const problem =
@@ -105,14 +105,6 @@ function lastIdProblem({ id }: OrderDraft, source: CheckSource): string | undefi
   const left = last - id;
   if (left >= FEW_IDS) return undefined;
   return `the id ${id} leaves ${left} ids for new orders; use --allow-last-ids to import it anyway`;
-}
-
-async function ordersById(
-  rows: readonly Row<OrderDraft>[],
-  find: CheckSource['find'],
-): Promise<Map<OrderId, Order>> {
-  const ids = rows.flatMap((row) => (row.problem === undefined ? (row.value.id ?? []) : []));
-  return new Map((await find(ids)).map((order) => [order.id, order]));
 }
 
 interface CheckParts {
