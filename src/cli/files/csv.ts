@@ -4,7 +4,7 @@ import { CsvError, parse } from 'csv-parse';
 import { SPREADSHEET_ID } from '../../../protocol/csv.ts';
 import { INTEGER } from '../../../protocol/exact-json.ts';
 import { cut } from '../../domain/text.ts';
-import { type Columns, type Fields, type FieldValue, MAX_ROW_BYTES, type Row } from './row.ts';
+import { type Columns, type Fields, type FieldValue, type FileRow, MAX_ROW_BYTES } from './row.ts';
 
 /** Separators that some spreadsheets write instead of commas. */
 const OTHER_SEPARATORS = [
@@ -29,7 +29,7 @@ interface CsvRecord {
 export async function* readCsv(
   chunks: AsyncGenerator<Buffer>,
   columns: Columns,
-): AsyncGenerator<Row<Fields>[]> {
+): AsyncGenerator<FileRow<Fields>[]> {
   const { endsInCr, all } = await readFirstLine(chunks);
   const parser = parse({
     info: true,
@@ -48,7 +48,7 @@ export async function* readCsv(
   const noLineEnd = endsInCr ? '\n' : '\r';
   let tooMany = 0;
   let header: readonly string[] | undefined;
-  let rows: Row<Fields>[] = [];
+  let rows: FileRow<Fields>[] = [];
   try {
     for await (const { record, info } of parser as AsyncIterable<CsvRecord>) {
       for (const text of record)
@@ -137,7 +137,7 @@ function rowOf(
   record: readonly (string | undefined)[],
   header: readonly string[],
   columns: Columns,
-): Row<Fields> {
+): FileRow<Fields> {
   if (record.includes(undefined)) return { at, problem: 'is not valid UTF-8' };
   if (record.length !== header.length) {
     return { at, problem: `has ${record.length} fields, the header has ${header.length}` };

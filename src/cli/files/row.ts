@@ -9,7 +9,7 @@ export type FieldValue = string | bigint | OtherNumber | boolean | null | object
 export type Fields = Readonly<Record<string, FieldValue>>;
 
 /** The value of a row, or the problem with it; `at` is the position of the row in the file, such as "line 7". */
-export type Row<T> =
+export type FileRow<T> =
   | { readonly at: string; readonly value: T; readonly problem?: undefined }
   | { readonly at: string; readonly problem: string };
 

@@ -2,7 +2,7 @@ import { compressionOf } from './compressed.ts';
 import { readCsv } from './csv.ts';
 import { FieldProblem } from './fields.ts';
 import { readJsonArray, readNdjson } from './json.ts';
-import type { Columns, Fields, Row } from './row.ts';
+import type { Columns, Fields, FileRow } from './row.ts';
 
 /**
  * Reads the rows of NDJSON, a JSON array or CSV in batches, and converts each with `parse`; the format is detected from the first character.
@@ -12,13 +12,13 @@ export async function* readValues<T>(
   chunks: AsyncGenerator<Buffer>,
   columns: Columns,
   parse: (fields: Fields) => T,
-): AsyncGenerator<Row<T>[]> {
+): AsyncGenerator<FileRow<T>[]> {
   for await (const rows of readRows(chunks, columns)) {
     yield rows.map((row) => converted(row, parse));
   }
 }
 
-function converted<T>(row: Row<Fields>, parse: (fields: Fields) => T): Row<T> {
+function converted<T>(row: FileRow<Fields>, parse: (fields: Fields) => T): FileRow<T> {
   if (row.problem !== undefined) return row;
   try {
     return { at: row.at, value: parse(row.value) };
@@ -31,7 +31,7 @@ function converted<T>(row: Row<Fields>, parse: (fields: Fields) => T): Row<T> {
 async function* readRows(
   chunks: AsyncGenerator<Buffer>,
   columns: Columns,
-): AsyncGenerator<Row<Fields>[]> {
+): AsyncGenerator<FileRow<Fields>[]> {
   const { start, head, all } = await peek(chunks);
   if (start === undefined) return;
   const problem = formatProblem(start, head);

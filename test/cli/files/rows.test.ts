@@ -10,7 +10,12 @@ import {
   PET_FIELDS,
   petOf,
 } from '../../../src/cli/files/fields.ts';
-import { type Columns, type Fields, MAX_ROW_BYTES, type Row } from '../../../src/cli/files/row.ts';
+import {
+  type Columns,
+  type Fields,
+  type FileRow,
+  MAX_ROW_BYTES,
+} from '../../../src/cli/files/row.ts';
 import { readValues } from '../../../src/cli/files/rows.ts';
 import { FORMATS, type Format, WRITERS } from '../../../src/cli/files/write-orders.ts';
 import type { Order } from '../../../src/domain/order.ts';
@@ -24,18 +29,18 @@ async function rows(
   content: string | Buffer,
   chunkSize = 1 << 18,
   columns: Columns = ORDER_FIELDS,
-): Promise<Row<Fields>[]> {
-  const all: Row<Fields>[] = [];
+): Promise<FileRow<Fields>[]> {
+  const all: FileRow<Fields>[] = [];
   const chunks = inChunks(Buffer.from(content as string), chunkSize);
   for await (const batch of readValues(chunks, columns, (fields) => fields)) all.push(...batch);
   return all;
 }
 
-const fieldsOf = (row: Row<Fields> | undefined): Fields => {
+const fieldsOf = (row: FileRow<Fields> | undefined): Fields => {
   assert.ok(row !== undefined && row.problem === undefined, inspect(row));
   return row.value;
 };
-const problems = (found: readonly Row<Fields>[]) =>
+const problems = (found: readonly FileRow<Fields>[]) =>
   found.flatMap((row) => (row.problem !== undefined ? [`${row.at}: ${row.problem}`] : []));
 
 function write(format: Format, orders: readonly Order[]): string {
