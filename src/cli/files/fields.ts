@@ -53,7 +53,8 @@ export function orderOf(fields: Fields): OrderDraft {
     reader.problems.push(`${name} is for orders whose status is ${status}`);
   }
   // Refused, since the blank rows at the end of a spreadsheet would become orders.
-  if (reader.isEmpty) reader.problems.push('has no value in any field');
+  const isEmpty = Object.values(fields).every((value) => value === null);
+  if (isEmpty) reader.problems.push('has no value in any field');
   reader.finish();
   return order;
 }
@@ -79,10 +80,6 @@ class FieldReader {
       if (Object.hasOwn(columns, name)) continue;
       this.problems.push(`has an unknown field ${JSON.stringify(cut(name, 40))}`);
     }
-  }
-
-  get isEmpty(): boolean {
-    return Object.values(this.#fields).every((value) => value === null);
   }
 
   int64(name: string): bigint | undefined {
