@@ -19,7 +19,8 @@ function newFile(t: TestContext, content: string): string {
 test('an interrupted import continues with exactly the rows that were not placed', async (t) => {
   const path = newFile(t, '{"petId":1}\n{"petId":2}\n{"petId":3}\n');
   using input = await openInput(path, Readable.from([]));
-  const source = { find: async () => [], placedBefore: 2, freeIds: { ...ALL_IDS, highest: 2n } };
+  const store = { orders: async () => [] };
+  const source = { store, placedBefore: 2, freeIds: { ...ALL_IDS, highest: 2n } };
   const { count, known, withoutId, lastWithoutId } = await checkOrders(input, source);
   assert.deepEqual([count, known, withoutId, lastWithoutId], [3, 2, 1, 'line 3']);
 });

@@ -6,6 +6,7 @@ import {
   type OrderDraft,
   type OrderId,
 } from '../../../domain/order.ts';
+import type { Store } from '../../../store/store.ts';
 import { ORDER_FIELDS, orderOf } from '../../files/fields.ts';
 import type { Input } from '../../files/input.ts';
 import { Problems, readValues } from '../../files/rows.ts';
@@ -25,9 +26,8 @@ interface Check {
 }
 
 /** The store as far as a check reads it; a store that does not exist has neither orders nor imports. */
-export interface CheckSource {
-  /** Returns those of the orders that exist. */
-  readonly find: (ids: readonly OrderId[]) => Promise<Order[]>;
+interface CheckSource {
+  readonly store: Pick<Store, 'orders'>;
   /** Number of rows placed by an earlier run of the same import. */
   readonly placedBefore: number;
   /** The ids that orders without one may be assigned. */
@@ -67,7 +67,7 @@ export async function checkOrders(input: Input, source: CheckSource): Promise<Ch
   for await (const rows of readValues(input.read(), ORDER_FIELDS, orderOf)) {
     progress.update(input.share, check.count);
     const ids = rows.flatMap((row) => (row.problem === undefined ? (row.value.id ?? []) : []));
-    const existing = new Map((await source.find(ids)).map((order) => [order.id, order]));
+    const existing = new Map((await source.store.orders(ids)).map((order) => [order.id, order]));
     for (const row of rows) {
       check.count += 1;
       const problem =

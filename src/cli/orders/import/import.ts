@@ -12,7 +12,7 @@ import {
 } from '../../command-database.ts';
 import { type Input, openInput } from '../../files/input.ts';
 import { CommandFailed, counted, terminal, writeErr, writeJson } from '../../terminal/terminal.ts';
-import { BadRows, type CheckSource, checkOrders } from './check-file.ts';
+import { BadRows, checkOrders } from './check-file.ts';
 import { describeImport } from './imports.ts';
 import { placeOrders } from './place-orders.ts';
 
@@ -86,7 +86,7 @@ async function tryImport(input: Input, flags: ImportFlags) {
         checkOrders(input, await sourceOf(store, input, flags)),
       )
     : await checkOrders(input, {
-        find: async () => [],
+        store: { orders: async () => [] },
         placedBefore: 0,
         freeIds: ALL_IDS,
         mayTakeLastIds: flags.allowLastIds,
@@ -108,16 +108,11 @@ async function importInto(store: Store, input: Input, flags: ImportFlags) {
   return { imported, skipped: count - imported };
 }
 
-async function sourceOf(
-  store: Store,
-  { digest }: Input,
-  { allowLastIds, again }: ImportFlags,
-): Promise<CheckSource> {
+async function sourceOf(store: Store, { digest }: Input, { allowLastIds, again }: ImportFlags) {
   const { placed, finished, freeIds } = await store.history.importProgress(digest);
   if (finished !== undefined && !again) throw new CommandFailed(alreadyImported(finished));
   await sayUnfinished(store, digest);
-  const find: CheckSource['find'] = (ids) => store.orders(ids);
-  return { find, placedBefore: placed, freeIds, mayTakeLastIds: allowLastIds };
+  return { store, placedBefore: placed, freeIds, mayTakeLastIds: allowLastIds };
 }
 
 function alreadyImported({ name, placed, finishedAt }: ImportRecord): string {
