@@ -1,4 +1,4 @@
-import { EXIT_FAILURE, run } from './cli/program.ts';
+import { run } from './cli/program.ts';
 import { hasPassword } from './store/database.ts';
 
 // Each write to stdout has its own error; "serve" has its own listener.
@@ -31,6 +31,6 @@ if (process.pid === 1 && process.argv[2] !== 'serve') {
   process.once('SIGTERM', () => process.exit(143));
 }
 
-// The exit code if the event loop empties before the command has completed.
-process.exitCode = EXIT_FAILURE;
+// Failure, if the event loop empties before the command has completed.
+process.exitCode = 1;
 process.exitCode = await run(process.argv.slice(2), process);

@@ -8,7 +8,7 @@ import type { OutcomeOf, StoreCommand } from '../store/commands.ts';
 import { hasPassword } from '../store/database.ts';
 import { claimEnvironment, expectEnvironment, expectNotMoved } from '../store/open-options.ts';
 import type { Store } from '../store/store.ts';
-import { counted, terminal, UsageError, writeErr } from './terminal/terminal.ts';
+import { terminal, UsageError, writeErr } from './terminal/terminal.ts';
 
 export interface DatabaseFlags {
   readonly database?: string;
@@ -63,11 +63,9 @@ export async function withStore<T>(
 
 /** Reads the database configuration from flags and environment. @throws ConfigError, UsageError */
 export function databaseConfig(flags: DatabaseFlags & { readonly environment?: Environment }) {
-  const { environment } = flags;
-  const given = environment === undefined ? {} : { ENVIRONMENT: environment };
   return readDatabaseConfig(readEnvironment(terminal().env), {
     ...databaseSettings(flags),
-    ...given,
+    ENVIRONMENT: flags.environment,
   });
 }
 
@@ -101,10 +99,4 @@ export async function applyRecorded<C extends StoreCommand>(
   const record = { type: 'audit', action: actionOf(name, what) } as const;
   const [, ...outcomes] = await store.apply<StoreCommand>([record, ...commands]);
   return outcomes as OutcomeOf<C>[];
-}
-
-/** "orders 1, 2, 3", or the first ones and the number of all. */
-export function namesOf(ids: readonly bigint[]): string {
-  const shown = ids.slice(0, 20).join(', ');
-  return ids.length > 20 ? `${shown}, … (${counted(ids.length, 'order')})` : shown;
 }

@@ -24,13 +24,13 @@ import {
 } from './command-database.ts';
 import {
   argument,
-  asStarted,
   CommandFailed,
   naturalNumber,
   printRows,
   repeated,
   UsageError,
   writeErr,
+  writeJson,
   writeOut,
   writeSecret,
 } from './terminal/terminal.ts';
@@ -167,14 +167,10 @@ function expiryOf(text: string, now: number): number {
 
 async function listKeys(flags: DatabaseFlags & { json?: true }): Promise<void> {
   const keys = await withStore(flags, 'read', (store) => store.keys());
-  await printRows(
-    keys.map(keyRecord),
-    { columns: COLUMNS, record: (key) => key, empty: asStarted(NO_KEYS) },
-    flags,
-  );
+  const records = keys.map(keyRecord);
+  const empty = 'There are no keys yet. Create one: npx store-orders keys create --name NAME';
+  await (flags.json ? writeJson(records) : printRows(records, COLUMNS, empty));
 }
-
-const NO_KEYS = 'There are no keys yet. Create one: npx store-orders keys create --name NAME';
 
 type KeyRecord = ReturnType<typeof keyRecord>;
 
@@ -217,7 +213,7 @@ function keyRecord(key: ApiKey) {
 }
 
 /** @throws CommandFailed if there is no such key */
-async function keyOf(store: Pick<Store, 'key'>, id: string): Promise<ApiKey> {
+async function keyOf(store: Store, id: string): Promise<ApiKey> {
   const key = await store.key(id);
   if (key === undefined) throw new CommandFailed(`there is no key ${id}`);
   return key;
@@ -286,20 +282,18 @@ async function revokeKey(
     // A revoked key creates no further ones, so those that it has created are read after that.
     const seen = new Set<string>();
     for (let keys = [await keyOf(store, id)]; keys.length > 0; ) {
-      const ids = new Set(keys.map((key) => key.id));
-      for (const each of ids) seen.add(each);
-      for (const key of keys) await revokeOne(store, key);
+      for (const key of keys) {
+        seen.add(key.id);
+        const what = `${key.id} "${key.name}"`;
+        const command = { type: 'revokeKey', id: key.id } as const;
+        const [outcome] = await applyRecorded(store, 'keys revoke', what, command);
+        writeErr(outcome === 'revoked' ? `Revoked ${key.id}.` : `${key.id} was already revoked.`);
+      }
       const all = flags.withCreated ? await store.keys() : [];
       keys = all.filter(
         ({ id: each, createdBy = '', secretBy = '' }) =>
-          !seen.has(each) && (ids.has(createdBy) || ids.has(secretBy)),
+          !seen.has(each) && (seen.has(createdBy) || seen.has(secretBy)),
       );
     }
   });
-}
-
-async function revokeOne(store: Store, { id, name }: ApiKey): Promise<void> {
-  const command = { type: 'revokeKey', id } as const;
-  const [outcome] = await applyRecorded(store, 'keys revoke', `${id} "${name}"`, command);
-  writeErr(outcome === 'revoked' ? `Revoked ${id}.` : `${id} was already revoked.`);
 }

@@ -39,7 +39,7 @@ import {
 } from './terminal/terminal.ts';
 import { webhooksCommand } from './webhooks/webhooks.ts';
 
-export const EXIT_FAILURE = 1;
+const EXIT_FAILURE = 1;
 const EXIT_USAGE = 2;
 /** The exit code that a shell reports for a process that SIGPIPE has ended. */
 const EXIT_UNREAD = 141;

@@ -24,7 +24,6 @@ export async function printFirstKey(
     logger,
   }: {
     readonly listening: AddressInfo;
-    /** Writes to stderr. */
     readonly write: (text: string) => Promise<void>;
     readonly logger: Logger;
   },

@@ -9,19 +9,17 @@ import {
 import type { Store } from '../store/store.ts';
 import type { Config } from './settings/config.ts';
 
-/** Callbacks during startup. */
-interface StartListeners {
-  /** Called if the database did not exist and was created. */
-  readonly onMade: () => void;
-  /** Called with the reason why startup waits. */
-  readonly onWaiting: (reason: string) => void;
-}
-
-/** Opens the store and verifies that this service may serve it. @throws StoreNotUsable, StoreUnavailable */
+/**
+ * Opens the store and verifies that this service may serve it.
+ * @param onMade called if the database did not exist and was created
+ * @param onWaiting called with the reason why startup waits
+ * @throws StoreNotUsable, StoreUnavailable
+ */
 export async function openForService(
   config: Config,
   logger: Logger,
-  { onMade, onWaiting }: StartListeners,
+  onMade: () => void,
+  onWaiting: (reason: string) => void,
 ): Promise<Store> {
   let steps: string | undefined;
   const reported = new Set<string>();

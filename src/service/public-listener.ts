@@ -21,7 +21,7 @@ import { Contract } from '../http/contract/contract.ts';
 import { addContractDocument, documentPath, servedDocument } from '../http/contract/served.ts';
 import { MAX_SUPERSEDED_BYTES } from '../http/limits.ts';
 import { addEntrances } from '../http/pages/files.ts';
-import { Cors } from '../http/request/cors.ts';
+import type { Cors } from '../http/request/cors.ts';
 import type { RouteHandler } from '../http/request/exchange.ts';
 import { KeyRing } from '../http/request/key-ring.ts';
 import { Router } from '../http/request/router.ts';
@@ -40,21 +40,19 @@ import type { Config } from './settings/config.ts';
 interface ListenerParts {
   readonly config: Config;
   readonly store: Store;
-  /** The live list of `store`. */
   readonly listing: Listing;
   readonly metrics: Metrics;
   readonly logger: Logger;
   /** Determines when keys expire. */
   readonly clock: KeyClock;
-  /** By default the fixed origins of `config`. */
-  readonly cors?: Cors;
+  readonly cors: Cors;
   /** Undefined unless requests are traced. */
   readonly traces?: Traces | undefined;
 }
 
 /** Builds the public listener, with every operation of the contract. */
 export function buildPublicListener(parts: ListenerParts): PublicServer {
-  const { config, metrics, logger, traces } = parts;
+  const { config, metrics, logger, cors, traces } = parts;
   const groupCommit = groupCommitOf(parts);
   const submit = submitting(
     <C extends BatchCommand>(command: C) => groupCommit.submit(command) as Promise<OutcomeOf<C>>,
@@ -88,7 +86,6 @@ export function buildPublicListener(parts: ListenerParts): PublicServer {
   const services = servicesOf(parts, { submit, streams, basePath: pathOf(v2) });
   const v2Handlers = OPERATIONS.map(({ id, route }) => [id, route(v2, services)]);
   v2.addTo(router, pathOf(v2), Object.fromEntries(v2Handlers));
-  const cors = parts.cors ?? new Cors(config.corsOrigins);
   const server = buildServer({ router, keyRing, metrics, logger, cors, traces });
   return {
     ...server,

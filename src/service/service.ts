@@ -35,12 +35,6 @@ const LIST_WITHIN_MS = 60_000;
 /** Delay between attempts to reach the database at startup. */
 const RETRY_MS = 500;
 
-/** The state of a service. While it starts, `reason` names the step, or the reason for waiting. */
-type State =
-  | { readonly name: 'starting'; readonly reason: string }
-  | { readonly name: 'serving' }
-  | { readonly name: 'stopping' };
-
 /** The service in one process: the store, its list in memory, and the public listener. */
 export class Service {
   readonly #config: Config;
@@ -60,7 +54,8 @@ export class Service {
   #isClosing = false;
   /** When a probe last reported ready, by performance.now(). */
   #reportedReadyAt = Number.NEGATIVE_INFINITY;
-  #state: State = { name: 'starting', reason: 'starting' };
+  /** Why it does not serve: the step of the start, what it waits for, or the stop; undefined while it serves. */
+  #notServing: string | undefined = 'starting';
   /** Cleanup functions, called in reverse order. */
   readonly #endings: (() => void)[] = [];
 
@@ -83,12 +78,7 @@ export class Service {
    */
   async open(onMade: () => void): Promise<Store> {
     const logger = this.#logger;
-    const onWaiting = (reason: string) => {
-      this.#state = { name: 'starting', reason: `starting: ${reason}` };
-      logger.warn({ reason }, 'startup is waiting');
-    };
-    const open = () => openForService(this.#config, logger, { onMade, onWaiting });
-    this.#store = this.#untilAvailable(open);
+    this.#store = this.#openWhenAvailable(onMade);
     const store = await this.#store;
     this.#expectNotStopped();
     this.#openStore = store;
@@ -137,10 +127,7 @@ export class Service {
     });
     const inMemory = this.#isListInUse ? listing.readAhead() : undefined;
     if (inMemory !== undefined && (store.engine.name === 'postgresql' || config.reusePort)) {
-      this.#state = {
-        name: 'starting',
-        reason: 'starting: the list of v1, which is in use, is being read',
-      };
+      this.#notServing = 'starting: the list of v1, which is in use, is being read';
       await withTimeout(LIST_WITHIN_MS, () => inMemory).catch(() => {});
       this.#expectNotStopped();
     }
@@ -150,7 +137,7 @@ export class Service {
     this.#endings.push(
       watchStore({ store, listing }, logger, (fault) => metrics.countFault(fault)),
     );
-    this.#state = { name: 'serving' };
+    this.#notServing = undefined;
     this.#startBackups();
     this.#startDeliveries(store);
     return address;
@@ -185,16 +172,18 @@ export class Service {
     if (this.#isClosing) throw new StoreUnavailable('the service is stopping', 'unreachable');
   }
 
-  /** Calls `ask` until it succeeds, retrying every RETRY_MS while the store may become available again. */
-  async #untilAvailable<T>(ask: () => Promise<T>): Promise<T> {
+  async #openWhenAvailable(onMade: () => void): Promise<Store> {
+    const onWaiting = (reason: string) => {
+      this.#notServing = `starting: ${reason}`;
+      this.#logger.warn({ reason }, 'startup is waiting');
+    };
     for (let isWaiting = false; ; isWaiting = true) {
       try {
-        return await ask();
+        return await openForService(this.#config, this.#logger, onMade, onWaiting);
       } catch (error) {
         if (this.#isClosing || !isTransient(error)) throw error;
         if (!isWaiting) this.#logger.warn({ err: error }, 'waiting for the database');
-        const reason = `waiting for the database: ${(error as Error).message}`;
-        this.#state = { name: 'starting', reason };
+        this.#notServing = `waiting for the database: ${(error as Error).message}`;
         await pause(RETRY_MS);
       }
     }
@@ -202,8 +191,7 @@ export class Service {
 
   /** Resolves to the reason why the service is not ready; undefined if it is ready. */
   async whyNotReady(): Promise<string | undefined> {
-    if (this.#state.name === 'starting') return this.#state.reason;
-    if (this.#state.name === 'stopping') return 'stopping';
+    if (this.#notServing !== undefined) return this.#notServing;
     const store = this.#openStore!;
     // Every request looks up a key.
     const usable = () => Promise.all([store.status(), store.connected(), store.keys([NO_DIGEST])]);
@@ -249,14 +237,14 @@ export class Service {
    * recently reported ready.
    */
   async drain(ms: number): Promise<void> {
-    this.#state = { name: 'stopping' };
+    this.#notServing = 'stopping';
     if (performance.now() - this.#reportedReadyAt < RECENTLY_READY_MS) await pause(ms);
   }
 
   /** Completes the requests in flight, then closes the listener and the store. */
   async close(): Promise<void> {
     this.#isClosing = true;
-    this.#state = { name: 'stopping' };
+    this.#notServing = 'stopping';
     for (const end of this.#endings.toReversed()) end();
     const { stopLimitMs } = this.#config;
     // Another node repeats deliveries that are not answered by then.

@@ -5,7 +5,6 @@ import type { Log } from '../telemetry/logger.ts';
 import type { Service } from './service.ts';
 import { type Config, needRestart } from './settings/config.ts';
 import { ConfigError } from './settings/reader.ts';
-import type { LogLevel } from './settings/table.ts';
 
 /** How often the parent process, npm, is checked. */
 const PARENT_CHECK_INTERVAL_MS = 500;
@@ -153,7 +152,7 @@ function problemOf(path: string): string | undefined {
 }
 
 /** Toggles the level between the configured one and debug, or info if debug or trace is configured. */
-function toggleLevel(logger: Logger, configured: LogLevel): void {
+function toggleLevel(logger: Logger, configured: Config['logLevel']): void {
   const other = configured === 'debug' || configured === 'trace' ? 'info' : 'debug';
   const level = logger.level === configured ? other : configured;
   // The change is logged even if neither level includes info.

@@ -16,7 +16,6 @@ interface StartOptions {
   readonly settings: Settings;
   /** Reads the configuration again, on SIGHUP. @throws ConfigError */
   readonly read: () => Config;
-  /** Writes a line to the operator's terminal. */
   readonly writeErr: (line: string) => void;
   /** Rejects if the text could not be written. */
   readonly writeErrWhole: (text: string) => Promise<void>;

@@ -1,7 +1,6 @@
 import { closeSync, openSync, readlinkSync, statSync, writeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 
-/** Destination of log lines. */
 export interface Destination {
   readonly write: (lines: string) => void;
   /** Flushes buffered lines; waits for a stalled reader or a full disk only up to a limit. */

@@ -3,7 +3,7 @@ import type { Environment } from '../domain/api-key.ts';
 import { FAULTS, type Fault } from '../store/store.ts';
 import { COMMIT, VERSION } from '../version.ts';
 import { registerGauges } from './gauges.ts';
-import { RequestTally, type ServedOperation } from './request-tally.ts';
+import { registerRequests } from './request-tally.ts';
 import { registerBackups, registerStore, type StoreSource } from './store-metrics.ts';
 import { registerWebhooks } from './webhook-metrics.ts';
 
@@ -116,33 +116,6 @@ export function createMetrics({ environment, database, store, isReady }: Metrics
       registers,
     }),
   };
-}
-
-function registerRequests(registry: Registry) {
-  const labelNames = ['operation', 'version', 'status'] as const;
-  const tally = new RequestTally();
-  new Counter({
-    name: 'store_orders_http_requests_total',
-    help: 'Requests by operation and version of the contract ("none": outside the contract) and status ("aborted": no response).',
-    labelNames,
-    registers: [registry],
-    collect() {
-      this.reset();
-      for (const { labels, count } of tally.lines()) this.inc(labels, count);
-    },
-  });
-  const durations = {
-    name: 'store_orders_http_request_duration_seconds',
-    help: 'From the arrival of a request to the end of its answer.',
-    type: 'histogram',
-    aggregator: 'sum',
-    labelNames,
-  };
-  const get = async () => ({ ...durations, values: tally.durations(durations.name) });
-  // This is all that a registry reads of a metric; its type has the methods that set one, too.
-  registry.registerMetric({ ...durations, get } as unknown as Histogram);
-  return (operation: ServedOperation, status: string, seconds?: number) =>
-    tally.add(operation, status, seconds);
 }
 
 /** Queues of the process, read at each scrape. */

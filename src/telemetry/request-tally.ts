@@ -1,8 +1,10 @@
+import { Counter, type Histogram, type Registry } from '@prometheus-io/client';
+
 /** Upper bounds, in seconds; inclusive. */
 const BUCKETS_S = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 1.5, 2, 3, 5];
 
 /** An operation and the version of its contract; "none" outside the contract. */
-export interface ServedOperation {
+interface ServedOperation {
   readonly operation: string;
   readonly version: string;
 }
@@ -21,7 +23,7 @@ interface Line {
  * Counts requests and their durations. The library's histogram finds its labels by a string that it builds for each observation, which takes a
  * twentieth of the time of a small response.
  */
-export class RequestTally {
+class RequestTally {
   /** By version, operation and status; the three have few values. */
   readonly #lines = new Map<string, Map<string, Map<string, Line>>>();
 
@@ -73,4 +75,31 @@ export class RequestTally {
       [...operations.values()].flatMap((statuses) => [...statuses.values()]),
     );
   }
+}
+
+export function registerRequests(registry: Registry) {
+  const labelNames = ['operation', 'version', 'status'] as const;
+  const tally = new RequestTally();
+  new Counter({
+    name: 'store_orders_http_requests_total',
+    help: 'Requests by operation and version of the contract ("none": outside the contract) and status ("aborted": no response).',
+    labelNames,
+    registers: [registry],
+    collect() {
+      this.reset();
+      for (const { labels, count } of tally.lines()) this.inc(labels, count);
+    },
+  });
+  const durations = {
+    name: 'store_orders_http_request_duration_seconds',
+    help: 'From the arrival of a request to the end of its answer.',
+    type: 'histogram',
+    aggregator: 'sum',
+    labelNames,
+  };
+  const get = async () => ({ ...durations, values: tally.durations(durations.name) });
+  // This is all that a registry reads of a metric; its type has the methods that set one, too.
+  registry.registerMetric({ ...durations, get } as unknown as Histogram);
+  return (operation: ServedOperation, status: string, seconds?: number) =>
+    tally.add(operation, status, seconds);
 }

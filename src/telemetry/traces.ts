@@ -1,4 +1,4 @@
-import type { Attributes, Span } from '@opentelemetry/api';
+import type { Attributes } from '@opentelemetry/api';
 import type { Sampler } from '@opentelemetry/sdk-trace';
 import type { Logger } from 'pino';
 import { withTimeout } from '../concurrency.ts';
@@ -12,7 +12,6 @@ const REPORT_LOST_EVERY_MS = 60_000;
 
 /** Makes a span of each request, and exports them over OTLP. */
 export interface Traces {
-  /** Begins the span of a request that has arrived. */
   readonly begin: (request: RequestToTrace) => RequestSpan;
   /** Exports the remaining spans, within a time limit. */
   readonly close: (withinMs: number) => Promise<void>;
@@ -70,9 +69,19 @@ export async function startTraces(
       const options = { kind: api.SpanKind.SERVER, attributes: attributesOf(request) };
       const span = tracer.startSpan(name, options, contextOf(api, request.traceparent));
       const { traceId, spanId } = span.spanContext();
-      const end: RequestSpan['end'] = (status, attributes) =>
-        endSpan(span, status, attributes, api.SpanStatusCode.ERROR);
-      return { traceId, spanId, end };
+      return {
+        traceId,
+        spanId,
+        end: (status, attributes) => {
+          span.setAttributes(attributes);
+          if (status !== undefined) span.setAttribute('http.response.status_code', status);
+          if (status !== undefined && status >= 500) {
+            span.setAttribute('error.type', String(status));
+            span.setStatus({ code: api.SpanStatusCode.ERROR });
+          }
+          span.end();
+        },
+      };
     },
     close: (withinMs) =>
       withTimeout(withinMs, () => provider.shutdown()).catch(() =>
@@ -132,21 +141,6 @@ function attributesOf({ method, path, route, client }: RequestToTrace): Attribut
     ...(route !== undefined && { 'http.route': route }),
     ...(client !== undefined && { 'client.address': client }),
   };
-}
-
-function endSpan(
-  span: Span,
-  status: number | undefined,
-  attributes: Attributes,
-  error: number,
-): void {
-  span.setAttributes(attributes);
-  if (status !== undefined) span.setAttribute('http.response.status_code', status);
-  if (status !== undefined && status >= 500) {
-    span.setAttribute('error.type', String(status));
-    span.setStatus({ code: error });
-  }
-  span.end();
 }
 
 const SAMPLERS = ['always_on', 'always_off', 'traceidratio'];

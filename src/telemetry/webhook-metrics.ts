@@ -39,7 +39,9 @@ export function registerWebhooks(registry: Registry) {
       name: 'store_orders_webhook_lag_seconds',
       help: 'Age of the first change that a webhook has not delivered yet; 0 without one. Not for webhooks that are paused on request.',
       labelNames: ['webhook'],
-      read: lags(ageOf),
+      read: lags(({ since }) =>
+        since === undefined ? 0 : Math.max(0, (Date.now() - since) / 1_000),
+      ),
     },
     {
       name: 'store_orders_webhooks',
@@ -73,8 +75,4 @@ function stateOf(webhook: Webhook): (typeof STATES)[number] {
   const { pauseReason } = webhook;
   const isByService = pauseReason !== undefined && pauseReason !== 'requested';
   return isByService ? 'paused_by_service' : webhookState(webhook);
-}
-
-function ageOf({ since }: WebhookLag): number {
-  return since === undefined ? 0 : Math.max(0, (Date.now() - since) / 1_000);
 }

@@ -9,6 +9,7 @@ import { type ApiKey, newApiKey, newSecret } from '../../src/domain/api-key.ts';
 import { MAX_BATCH } from '../../src/domain/batch.ts';
 import { KeyClock } from '../../src/domain/key-clock.ts';
 import type { Order } from '../../src/domain/order.ts';
+import { Cors } from '../../src/http/request/cors.ts';
 import type { PublicServer } from '../../src/http/server.ts';
 import { Listing } from '../../src/listing/listing.ts';
 import { buildPublicListener } from '../../src/service/public-listener.ts';
@@ -90,6 +91,7 @@ export async function startService(
     metrics,
     logger,
     clock: new KeyClock(),
+    cors: new Cors(config.corsOrigins),
   });
   if (isListRead) await listing.current();
   const { port } = await server.listen({ host: '127.0.0.1', port: 0 });

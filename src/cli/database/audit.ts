@@ -13,7 +13,7 @@ import {
 import {
   CommandFailed,
   naturalNumber,
-  rowsText,
+  printRows,
   writeErr,
   writeOut,
 } from '../terminal/terminal.ts';
@@ -72,15 +72,14 @@ async function audit(flags: AuditFlags): Promise<void> {
     }
     return;
   }
-  if (records.length === 0) writeErr('No commands have been recorded yet.');
-  else {
-    await writeOut(
-      rowsText(records, {
-        TIME: ({ at }) => at,
-        USER: operatorOf,
-        COMMAND: ({ command }) => command,
-        WHAT: ({ what }) => what,
-      }),
-    );
-  }
+  await printRows(
+    records,
+    {
+      TIME: ({ at }) => at,
+      USER: operatorOf,
+      COMMAND: ({ command }) => command,
+      WHAT: ({ what }) => what,
+    },
+    'No commands have been recorded yet.',
+  );
 }

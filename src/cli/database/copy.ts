@@ -57,30 +57,21 @@ async function copy(flags: CopyFlags): Promise<void> {
   if (from.url === to.url || (from.file !== undefined && from.label === to.label)) {
     throw new UsageError(`source and target are the same database, ${from.label}`);
   }
-  let progress = showProgress('Copying  ');
-  let isVerifying = false;
-  try {
-    const { orders, revision, head } = await copyStore(from, to, {
-      isMove: true,
-      action: actionOf('copy', `from ${from.label} to ${to.label}`),
-      onProgress: (what, done, total) => {
-        if (what === 'Verifying' && !isVerifying) {
-          isVerifying = true;
-          progress.end();
-          progress = showProgress('Verifying');
-        }
-        progress.update(done / total, done);
-      },
-    });
-    progress.end();
-    const count = orders.pending + orders.shipped + orders.cancelled;
-    const each = `${orders.pending} pending, ${orders.shipped} shipped, ${orders.cancelled} cancelled`;
-    writeErr(`Copied ${grouped(count)} orders (${each}) to ${to.label}, and verified them.`);
-    writeErr(`Both stores have the head ${revision}-${head}.`);
-    const { heads } = await to.check({ isSample: true });
-    for (const problem of heads?.problems ?? []) writeErr(`Warning: ${problem}.`);
-  } catch (error) {
-    progress.end();
-    throw error;
-  }
+  const { orders, revision, head } = await moved(from, to);
+  const count = orders.pending + orders.shipped + orders.cancelled;
+  const each = `${orders.pending} pending, ${orders.shipped} shipped, ${orders.cancelled} cancelled`;
+  writeErr(`Copied ${grouped(count)} orders (${each}) to ${to.label}, and verified them.`);
+  writeErr(`Both stores have the head ${revision}-${head}.`);
+  const { heads } = await to.check({ isSample: true });
+  for (const problem of heads?.problems ?? []) writeErr(`Warning: ${problem}.`);
+}
+
+/** Moves a store. The progress ends before anything is said of it. */
+async function moved(from: Database, to: Database) {
+  using progress = showProgress('Copying');
+  return await copyStore(from, to, {
+    isMove: true,
+    action: actionOf('copy', `from ${from.label} to ${to.label}`),
+    onProgress: (step, done, total) => progress.update(done / total, done, step),
+  });
 }

@@ -66,11 +66,8 @@ async function ids(flags: IdsFlags): Promise<void> {
 async function freeIdsAfter(flags: IdsFlags): Promise<FreeIds> {
   if (flags.skip) return change(flags, '--skip', { type: 'skipIds' });
   if (flags.last === undefined) {
-    return withStore(
-      flags,
-      'read',
-      async (store) => (await store.status({ evenIfMoved: true })).freeIds,
-    );
+    const status = await withStore(flags, 'read', (store) => store.status({ evenIfMoved: true }));
+    return status.freeIds;
   }
   const last = parseInt64(flags.last);
   if (last === undefined || last < 1n) {

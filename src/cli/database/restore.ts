@@ -33,7 +33,7 @@ async function restore(
   const { database, environment } = databaseConfig(flags);
   // Other kinds of files, which can be read only once, are refused by the restore.
   const isFile = existsSync(file) && statSync(file).isFile();
-  const compression = isFile ? compressionOfFile(file) : undefined;
+  const compression = isFile ? await compressionOfFile(file) : undefined;
   if (compression !== undefined) {
     const { name, command } = compression;
     throw new CommandFailed(

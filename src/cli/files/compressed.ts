@@ -1,4 +1,5 @@
-import { closeSync, openSync, readSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
+import { buffer } from 'node:stream/consumers';
 
 /** Compressed formats: the command that writes the decompressed content of a file to stdout, and the first bytes, as file(1) knows them. */
 const FORMATS = [
@@ -19,17 +20,7 @@ export function compressionOf(head: Buffer) {
 }
 
 /** Returns how a file is compressed; undefined if it is not, or cannot be read. */
-export function compressionOfFile(path: string) {
-  const head = Buffer.alloc(LONGEST_MAGIC);
-  try {
-    const file = openSync(path, 'r');
-    try {
-      readSync(file, head);
-    } finally {
-      closeSync(file);
-    }
-  } catch {
-    return undefined;
-  }
-  return compressionOf(head);
+export async function compressionOfFile(path: string) {
+  const head = buffer(createReadStream(path, { end: LONGEST_MAGIC - 1 }));
+  return compressionOf(await head.catch(() => Buffer.alloc(0)));
 }

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
-import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
 import { CsvError, parse } from 'csv-parse';
 import { SPREADSHEET_ID } from '../../../protocol/csv.ts';
 import { INTEGER } from '../../../protocol/exact-json.ts';
 import { cut } from '../../domain/text.ts';
-import { type Columns, type FieldValue, type FileRow, MAX_ROW_BYTES } from './row.ts';
+import { type Columns, type Fields, type FieldValue, type FileRow, MAX_ROW_BYTES } from './row.ts';
 
 /** Separators that some spreadsheets write instead of commas. */
 const OTHER_SEPARATORS = [
@@ -29,7 +29,7 @@ interface CsvRecord {
 export async function* readCsv(
   chunks: AsyncGenerator<Buffer>,
   columns: Columns,
-): AsyncGenerator<FileRow[]> {
+): AsyncGenerator<FileRow<Fields>[]> {
   const { endsInCr, all } = await readFirstLine(chunks);
   const parser = parse({
     info: true,
@@ -41,15 +41,14 @@ export async function* readCsv(
     skip_empty_lines: true,
     max_record_size: MAX_ROW_BYTES,
   });
-  const source = Readable.from(all);
-  source.on('error', (error) => parser.destroy(error));
-  source.pipe(parser);
+  // What the reading throws, the parser throws; where the parser ends, the reading ends.
+  pipeline(all, parser).catch(() => {});
 
   /** Characters within fields that the parser counts as lines although they end none: the CR of a CRLF, for example. */
   const noLineEnd = endsInCr ? '\n' : '\r';
   let tooMany = 0;
   let header: readonly string[] | undefined;
-  let rows: FileRow[] = [];
+  let rows: FileRow<Fields>[] = [];
   try {
     for await (const { record, info } of parser as AsyncIterable<CsvRecord>) {
       for (const text of record)
@@ -75,8 +74,6 @@ export async function* readCsv(
       at: `line ${Number(error.lines) - tooMany}`,
       problem: `is not valid CSV: ${csvProblem(error)}`,
     });
-  } finally {
-    source.destroy();
   }
   yield rows;
 }
@@ -140,7 +137,7 @@ function rowOf(
   record: readonly (string | undefined)[],
   header: readonly string[],
   columns: Columns,
-): FileRow {
+): FileRow<Fields> {
   if (record.includes(undefined)) return { at, problem: 'is not valid UTF-8' };
   if (record.length !== header.length) {
     return { at, problem: `has ${record.length} fields, the header has ${header.length}` };
@@ -150,7 +147,7 @@ function rowOf(
     const text = record[index]!;
     if (text !== '') fields[name] = valueFrom(text, columns[name]!);
   }
-  return { at, fields };
+  return { at, value: fields };
 }
 
 /** Returns a message for a syntax error of a CSV file; the library's own messages describe its parser. */

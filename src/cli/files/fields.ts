@@ -53,7 +53,8 @@ export function orderOf(fields: Fields): OrderDraft {
     reader.problems.push(`${name} is for orders whose status is ${status}`);
   }
   // Refused, since the blank rows at the end of a spreadsheet would become orders.
-  if (reader.isEmpty) reader.problems.push('has no value in any field');
+  const isEmpty = Object.values(fields).every((value) => value === null);
+  if (isEmpty) reader.problems.push('has no value in any field');
   reader.finish();
   return order;
 }
@@ -81,19 +82,15 @@ class FieldReader {
     }
   }
 
-  get isEmpty(): boolean {
-    return Object.values(this.#fields).every((value) => value === null);
-  }
-
   int64(name: string): bigint | undefined {
     const value = this.#fields[name] ?? undefined;
     if (value === undefined) return undefined;
     if (typeof value === 'string' && INTEGER.test(value)) {
       this.problems.push(`${name} must be a number; it is the string "${value}"`);
-    } else if (typeof value !== 'bigint') this.#refuse(name, 'an integer, in digits only', value);
-    else if (!isInt64(value)) this.#refuse(name, 'within int64', value);
-    else return value;
-    return undefined;
+      return undefined;
+    }
+    if (typeof value !== 'bigint') return this.#refuse(name, 'an integer, in digits only', value);
+    return isInt64(value) ? value : this.#refuse(name, 'within int64', value);
   }
 
   quantity(): bigint | undefined {
@@ -105,38 +102,32 @@ class FieldReader {
   text(name: string): string | undefined {
     const value = this.#fields[name] ?? undefined;
     if (value === undefined) return undefined;
-    if (typeof value !== 'string') this.#refuse(name, 'a string', value);
+    if (typeof value !== 'string') return this.#refuse(name, 'a string', value);
     // PostgreSQL cannot store U+0000 in text.
-    else if (value.includes('\0')) this.#refuse(name, 'a string without U+0000', value);
+    if (value.includes('\0')) return this.#refuse(name, 'a string without U+0000', value);
     // Unpaired surrogates cannot be encoded in UTF-8; a replacement character would be stored instead.
-    else if (!value.isWellFormed()) {
-      this.#refuse(name, 'a string without unpaired surrogates', value);
-    } else return value;
-    return undefined;
+    if (value.isWellFormed()) return value;
+    return this.#refuse(name, 'a string without unpaired surrogates', value);
   }
 
   /** Reads a text without control characters. */
   textWithin(name: string, isValid: (text: string) => boolean, most: number): string | undefined {
     const text = this.text(name);
     if (text === undefined || isValid(text)) return text;
-    this.#refuse(name, `1 to ${most} characters without control characters`, text);
-    return undefined;
+    return this.#refuse(name, `1 to ${most} characters without control characters`, text);
   }
 
   /** Reads a date-time as milliseconds since the epoch. */
   timestamp(name: string): number | undefined {
     const text = this.text(name);
     if (text === undefined) return undefined;
-    const time = parseTimestamp(text);
-    if (time === undefined) this.#refuse(name, timestampProblem(text), text);
-    return time;
+    return parseTimestamp(text) ?? this.#refuse(name, timestampProblem(text), text);
   }
 
   boolean(name: string): boolean | undefined {
     const value = this.#fields[name] ?? undefined;
     if (value === undefined || typeof value === 'boolean') return value;
-    this.#refuse(name, 'true or false', value);
-    return undefined;
+    return this.#refuse(name, 'true or false', value);
   }
 
   status(): OrderStatus {
@@ -151,7 +142,7 @@ class FieldReader {
     if (this.problems.length > 0) throw new FieldProblem(this.problems.join('; '));
   }
 
-  #refuse(name: string, expected: string, value: FieldValue): void {
+  #refuse(name: string, expected: string, value: FieldValue): undefined {
     this.problems.push(`${name} must be ${expected}; it is ${cut(display(value), 60)}`);
   }
 }

@@ -35,6 +35,8 @@ export interface Input extends Disposable {
    * @throws InputProblem as soon as the file's size or modification time has changed
    */
   read(): AsyncGenerator<Buffer>;
+  /** The share of it that the latest `read` has returned, 0 to 1; for progress. */
+  readonly share: number;
 }
 
 /** Thrown if the input cannot be read, or was changed; the message is for the operator. */
@@ -73,6 +75,8 @@ async function copyOf(source: Readable): Promise<number> {
 
 async function inputOf(name: string, file: number): Promise<Input> {
   const first = fstatSync(file, { bigint: true });
+  const size = Number(first.size);
+  let share = 0;
 
   async function* read(): AsyncGenerator<Buffer> {
     for (let position = 0; ; ) {
@@ -86,6 +90,7 @@ async function inputOf(name: string, file: number): Promise<Input> {
       }
       if (bytesRead === 0) return;
       position += bytesRead;
+      share = position / size;
       yield buffer.subarray(0, bytesRead);
     }
   }
@@ -94,9 +99,12 @@ async function inputOf(name: string, file: number): Promise<Input> {
   for await (const chunk of read()) hash.update(chunk);
   return {
     name,
-    size: Number(first.size),
+    size,
     digest: hash.digest('hex'),
     read,
+    get share() {
+      return share;
+    },
     [Symbol.dispose]: () => closeSync(file),
   };
 }

@@ -1,14 +1,19 @@
-import { type FileRow, jsonRow, MAX_ROW_BYTES } from './row.ts';
+import { isUtf8 } from 'node:buffer';
+import { type ExactJson, parseExactJson } from '../../../protocol/exact-json.ts';
+import { cut } from '../../domain/text.ts';
+import { type Fields, type FileRow, MAX_ROW_BYTES } from './row.ts';
 
 const NEWLINE = 0x0a;
 
 /** Reads one JSON object per line. Blank lines are skipped, but counted in line numbers. */
-export async function* readNdjson(chunks: AsyncGenerator<Buffer>): AsyncGenerator<FileRow[]> {
+export async function* readNdjson(
+  chunks: AsyncGenerator<Buffer>,
+): AsyncGenerator<FileRow<Fields>[]> {
   let rest: Buffer = Buffer.alloc(0);
   let line = 1;
   let isTooLong = false;
 
-  const rowOf = (bytes: Buffer): FileRow | undefined => {
+  const rowOf = (bytes: Buffer): FileRow<Fields> | undefined => {
     const at = `line ${line}`;
     if (isTooLong || bytes.length > MAX_ROW_BYTES) {
       return { at, problem: `is longer than ${MAX_ROW_BYTES} bytes` };
@@ -17,7 +22,7 @@ export async function* readNdjson(chunks: AsyncGenerator<Buffer>): AsyncGenerato
   };
 
   for await (const chunk of chunks) {
-    const rows: FileRow[] = [];
+    const rows: FileRow<Fields>[] = [];
     let from = 0;
     for (let end = chunk.indexOf(NEWLINE); end !== -1; end = chunk.indexOf(NEWLINE, from)) {
       const tail = chunk.subarray(from, end);
@@ -48,7 +53,9 @@ const [OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [0x5b, 0x5d, 0x7b
 /**
  * Reads the elements of a JSON array, such as the response of GET /store/orders, without keeping all of it in memory.
  */
-export async function* readJsonArray(chunks: AsyncGenerator<Buffer>): AsyncGenerator<FileRow[]> {
+export async function* readJsonArray(
+  chunks: AsyncGenerator<Buffer>,
+): AsyncGenerator<FileRow<Fields>[]> {
   const splitter = new ArraySplitter();
   for await (const chunk of chunks) yield splitter.split(chunk);
   const problem = splitter.finish();
@@ -71,8 +78,8 @@ class ArraySplitter {
   #parts: Buffer[] = [];
   #byteLength = 0;
 
-  split(chunk: Buffer): FileRow[] {
-    const rows: FileRow[] = [];
+  split(chunk: Buffer): FileRow<Fields>[] {
+    const rows: FileRow<Fields>[] = [];
     let from = 0;
     for (let index = 0; index < chunk.length; index += 1) {
       const byte = chunk[index]!;
@@ -105,7 +112,7 @@ class ArraySplitter {
   }
 
   /** Returns a row with the problem of the array as a whole, or undefined. Must be called after the last chunk. */
-  finish(): FileRow | undefined {
+  finish(): FileRow<Fields> | undefined {
     const at = `line ${this.#line}`;
     if (!this.#isClosed) {
       return { at, problem: 'the JSON array is not closed; the file may be incomplete' };
@@ -125,7 +132,7 @@ class ArraySplitter {
     else this.#parts = [];
   }
 
-  #endElement(): FileRow[] {
+  #endElement(): FileRow<Fields>[] {
     this.#item += 1;
     const at = `line ${this.#elementLine}, item ${this.#item}`;
     const bytes = Buffer.concat(this.#parts);
@@ -137,4 +144,23 @@ class ArraySplitter {
     const isEmptyArray = this.#isClosed && this.#item === 1 && bytes.toString().trim() === '';
     return isEmptyArray ? [] : [jsonRow(at, bytes)];
   }
+}
+
+/** Reads the JSON text of one object as a row; integers keep every digit. */
+function jsonRow(at: string, bytes: Buffer): FileRow<Fields> {
+  if (!isUtf8(bytes)) return { at, problem: 'is not valid UTF-8' };
+  let json: ExactJson;
+  try {
+    json = parseExactJson(bytes.toString('utf8'));
+  } catch {
+    return { at, problem: 'is not valid JSON' };
+  }
+  const { value, repeatedName } = json;
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    return { at, problem: 'is not a JSON object' };
+  }
+  if (repeatedName !== undefined) {
+    return { at, problem: `has the field ${JSON.stringify(cut(repeatedName, 40))} twice` };
+  }
+  return { at, value: value as Fields };
 }

@@ -1,20 +1,17 @@
 import type { Command } from 'commander';
 import { isReason, type OrderId } from '../../domain/order.ts';
-import { databaseCommand } from '../command-database.ts';
 import { UsageError } from '../terminal/terminal.ts';
-import { type ChangeFlags, changeSelected } from './change-orders.ts';
-import { addSelection } from './selected-orders.ts';
+import { type ChangeFlags, changeCommand, changeSelected } from './change-orders.ts';
 
 export function cancelCommand(): Command {
-  const command = databaseCommand(
+  return changeCommand(
     'cancel',
     'cancel orders that have not shipped',
     `npx store-orders cancel 17 18 19 --reason pet_unavailable
 npx store-orders cancel -- -5
 npx store-orders cancel --dry-run --pet 412 > orders.ndjson
 npx store-orders cancel --orders orders.ndjson`,
-  ).argument('[id...]', 'ids of the orders');
-  return addSelection(command)
+  )
     .option('--reason <text>', 'why they are cancelled, such as customer_request or out_of_stock')
     .option('--json', 'print the outcomes as a JSON array')
     .action(cancel);

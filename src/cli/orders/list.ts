@@ -4,10 +4,8 @@ import { timeText } from '../../domain/timestamp.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
 import { FORMATS, type Format, WRITERS } from '../files/write-orders.ts';
 import { naturalNumber, rowsText, writeErr, writeOut } from '../terminal/terminal.ts';
-import { orderIdArgument } from './change-orders.ts';
-import { matchingOrders } from './selected-orders.ts';
+import { matchingOrders, orderIdArgument } from './change-orders.ts';
 
-const DEFAULT_LIMIT = 20;
 const MAX_LIMIT = 100_000;
 
 interface ListFlags extends DatabaseFlags {
@@ -28,7 +26,7 @@ npx store-orders list --from 1000 --limit 100 --format csv`,
       new Option('--status <status>', 'show only orders with this status').choices(ORDER_STATUSES),
     )
     .option('--from <id>', 'the first id to show (default: the lowest)')
-    .option('--limit <count>', 'maximum number of orders', String(DEFAULT_LIMIT))
+    .option('--limit <count>', 'maximum number of orders', '20')
     .addOption(
       new Option('--format <format>', 'output format')
         .choices(['table', ...FORMATS])

@@ -13,7 +13,7 @@ import { openInput } from '../files/input.ts';
 import { Problems, readValues } from '../files/rows.ts';
 import { counted, grouped, terminal, writeErr } from '../terminal/terminal.ts';
 import { refuseProblems, SeenIds } from './import/check-file.ts';
-import { PAUSE_MS } from './import/placer.ts';
+import { PAUSE_MS } from './import/place-orders.ts';
 
 /** Pets per transaction; one delays the cancels of a running service by some 10 ms. Each has an audit record. */
 const BATCH = 1_000;
@@ -37,7 +37,7 @@ async function importPets(file: string, flags: DatabaseFlags): Promise<void> {
   using seen = new SeenIds();
   const problems = new Problems();
   let count = 0;
-  const read = () => readValues(input, PET_FIELDS, petOf, () => {});
+  const read = () => readValues(input.read(), PET_FIELDS, petOf);
   for await (const rows of read()) {
     count += rows.length;
     for (const row of rows) {
@@ -48,23 +48,23 @@ async function importPets(file: string, flags: DatabaseFlags): Promise<void> {
   refuseProblems(input, problems, count);
   await withStore(flags, 'create', async (store) => {
     const what = `${basename(input.name)}, ${counted(count, 'pet')}`;
-    const put = async (pets: readonly Pet[], first: number) => {
-      const part =
-        count > BATCH ? `, from ${grouped(first)} to ${grouped(first + pets.length - 1)}` : '';
+    const waiting: Pet[] = [];
+    let stored = 0;
+    const put = async () => {
+      const pets = waiting.splice(0, BATCH);
+      const first = stored + 1;
+      stored += pets.length;
+      const part = count > BATCH ? `, from ${grouped(first)} to ${grouped(stored)}` : '';
       await applyRecorded(store, 'pets import', what + part, { type: 'putPets', pets });
     };
-    let waiting: Pet[] = [];
-    let stored = 0;
     for await (const rows of read()) {
       waiting.push(...rows.flatMap((row) => (row.problem === undefined ? row.value : [])));
       while (waiting.length >= BATCH) {
-        await put(waiting.slice(0, BATCH), stored + 1);
-        stored += BATCH;
-        waiting = waiting.slice(BATCH);
+        await put();
         await pause(PAUSE_MS);
       }
     }
-    if (waiting.length > 0) await put(waiting, stored + 1);
+    if (waiting.length > 0) await put();
     writeErr(`Stored ${counted(count, 'pet')}.`);
   });
 }

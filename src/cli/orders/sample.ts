@@ -57,7 +57,6 @@ export async function addSamples(store: Store, count: number): Promise<void> {
   writeErr(`Added ${grouped(count)} sample orders. For real orders, use another database.`);
 }
 
-/** Parses the number of sample orders. @throws UsageError */
 export function sampleCount(text: string): number {
   return naturalNumber('the number of samples', text, MAX_SAMPLES);
 }

@@ -1,10 +1,8 @@
 import type { Command } from 'commander';
 import { isTrackingNumber, type OrderId } from '../../domain/order.ts';
 import { parseTimestamp } from '../../domain/timestamp.ts';
-import { databaseCommand } from '../command-database.ts';
 import { argument, UsageError } from '../terminal/terminal.ts';
-import { type ChangeFlags, changeSelected } from './change-orders.ts';
-import { addSelection } from './selected-orders.ts';
+import { type ChangeFlags, changeCommand, changeSelected } from './change-orders.ts';
 
 interface ShipFlags extends ChangeFlags {
   readonly at?: string;
@@ -12,7 +10,7 @@ interface ShipFlags extends ChangeFlags {
 }
 
 export function shipCommand(): Command {
-  const command = databaseCommand(
+  return changeCommand(
     'ship',
     'mark orders as shipped; they can no longer be cancelled',
     `npx store-orders ship 17 18 19
@@ -21,8 +19,7 @@ npx store-orders ship 17 --at 2026-11-20T09:30:00+01:00
 npx store-orders ship -- -5
 npx store-orders ship --dry-run --ships-before 2026-11-21T00:00:00Z > orders.ndjson
 npx store-orders ship --orders orders.ndjson`,
-  ).argument('[id...]', 'ids of the orders');
-  return addSelection(command)
+  )
     .option('--at <time>', 'ship time with an offset (default: now)')
     .option('--tracking-number <text>', "the carrier's number, of a single order")
     .option('--json', 'print the outcomes as a JSON array')

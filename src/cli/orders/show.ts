@@ -26,43 +26,38 @@ async function show(text: string, flags: DatabaseFlags & { json?: true }): Promi
     if (found === undefined) throw new CommandFailed(`there is no order ${id}`);
     const { order, events } = found;
     const operators = await store.history.operators(events.map(({ revision }) => revision));
-    const history = events.map((event) => ({ ...event, operator: causeOf(event, operators) }));
-    if (flags.json) await writeJson(record(order, history));
-    else await writeOut(describe(order, history));
+    const record = recordOf(order, events, operators);
+    await (flags.json ? writeJson(record) : writeOut(describe(record)));
   });
 }
 
 /** Shown as the author of changes made without an API key; not a valid key id. */
 const OPERATOR = 'operator';
 
-/** An event, and the operator whose command caused it, as user@host. */
-type ShownEvent = OrderEvent & { readonly operator: string | undefined };
-
-function causeOf(
-  { revision, by }: OrderEvent,
+/** @param operators whose commands caused changes, by revision */
+function recordOf(
+  order: Order,
+  events: readonly OrderEvent[],
   operators: ReadonlyMap<bigint, AuditRecord>,
-): string | undefined {
-  const record = by === undefined ? operators.get(revision) : undefined;
-  return record && operatorOf(record);
-}
-
-function record(order: Order, history: ShownEvent[]) {
+) {
   const fields = { ...order, shipDate: timeText(order.shipDate) };
   return {
     ...Object.fromEntries(CSV_COLUMNS.map((name) => [name, fields[name]])),
-    history: history.map(({ revision, type, at, by, operator }) => ({
-      revision,
-      type,
-      at: formatTimestamp(at),
-      by: by ?? OPERATOR,
-      operator,
-    })),
+    history: events.map(({ revision, type, at, by }) => {
+      const command = by === undefined ? operators.get(revision) : undefined;
+      return {
+        revision,
+        type,
+        at: formatTimestamp(at),
+        by: by ?? OPERATOR,
+        operator: command && operatorOf(command),
+      };
+    }),
   };
 }
 
-function describe(order: Order, history: ShownEvent[]): string {
-  const { history: events, ...fields } = record(order, history);
-  const lines = events.map(({ at, type, revision, by, operator }) => [
+function describe({ history, ...fields }: ReturnType<typeof recordOf>): string {
+  const lines = history.map(({ at, type, revision, by, operator }) => [
     at,
     type,
     `revision ${revision}`,

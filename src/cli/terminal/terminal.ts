@@ -79,17 +79,18 @@ export async function writeSecret(
   }
 }
 
-/** Writes a value to stdout as JSON, indented by two spaces. */
 export async function writeJson(value: unknown): Promise<void> {
-  // In JSON, such characters are within texts.
-  const lines = toJson(value, 2).split('\n').map(printable);
-  await writeOut(`${lines.join('\n')}\n`);
+  // In JSON, characters that are not printable are within texts.
+  await writeOut(printableLines(toJson(value, 2)));
 }
 
 /** Writes a line to stderr; stdout is reserved for data. */
 export function writeErr(text: string): void {
-  const lines = asStarted(text).split('\n').map(printable);
-  terminal().stderr.write(`${lines.join('\n')}\n`);
+  terminal().stderr.write(printableLines(asStarted(text)));
+}
+
+function printableLines(text: string): string {
+  return `${text.split('\n').map(printable).join('\n')}\n`;
 }
 
 /** Returns a text for people with commands as they are typed: npx starts the program of a clone or of a package, but not an executable. */
@@ -114,29 +115,21 @@ export function fieldsText(fields: object): string {
   return table(given.map(([name, value]) => [name, String(value)]));
 }
 
-/** A table with a row for each item. */
-interface Rows<Item> {
-  /** By heading. */
-  readonly columns: Readonly<Record<string, (item: Item) => string | undefined>>;
-  /** Returns the JSON of an item. */
-  readonly record: (item: Item) => unknown;
-  /** The message if there is none. */
-  readonly empty: string;
-}
+/** The text of an item in each column, by heading. */
+type Cells<Item> = Readonly<Record<string, (item: Item) => string | undefined>>;
 
-/** Writes items to stdout, as a table or as a JSON array. */
+/** Writes a row for each item to stdout. @param empty the message if there is none */
 export async function printRows<Item>(
   items: readonly Item[],
-  { columns, record, empty }: Rows<Item>,
-  { json }: { readonly json?: true },
+  columns: Cells<Item>,
+  empty: string,
 ): Promise<void> {
-  if (json) await writeJson(items.map(record));
-  else if (items.length === 0) writeErr(empty);
+  if (items.length === 0) writeErr(empty);
   else await writeOut(rowsText(items, columns));
 }
 
 /** Returns a table with headings. */
-export function rowsText<Item>(items: readonly Item[], columns: Rows<Item>['columns']): string {
+export function rowsText<Item>(items: readonly Item[], columns: Cells<Item>): string {
   const cellsOf = Object.values(columns);
   const rows = items.map((item) => cellsOf.map((cellOf) => cellOf(item) ?? ''));
   return table([Object.keys(columns), ...rows]);

@@ -1,10 +1,13 @@
 import { type Command, Option } from 'commander';
+import type { Position } from '../../../protocol/history.ts';
 import { EVENT_TYPES, type OrderEventType } from '../../domain/lifecycle.ts';
 import { parseInt64 } from '../../domain/order.ts';
 import { MAX_PETS, newWebhook } from '../../domain/webhook.ts';
 import { urlProblem } from '../../feed/deliveries/addresses.ts';
 import { keyForNew, secretOf } from '../../feed/deliveries/webhook-key.ts';
 import { oneOf } from '../../service/settings/parsers.ts';
+import { parseFeedStart, startPosition } from '../../store/feed.ts';
+import type { Store } from '../../store/store.ts';
 import {
   applyRecorded,
   type DatabaseFlags,
@@ -19,7 +22,6 @@ import {
   writeErr,
   writeSecret,
 } from '../terminal/terminal.ts';
-import { positionAt } from './manage.ts';
 
 interface CreateFlags extends DatabaseFlags {
   readonly description?: string;
@@ -95,4 +97,16 @@ async function create(url: string, flags: CreateFlags): Promise<void> {
     });
     writeErr(`Created ${webhook.id}. Its secret is shown only once.`);
   });
+}
+
+/**
+ * Returns the position of a cursor, "start" or "now".
+ * @throws UsageError, CommandFailed if the cursor belongs to no history of the store
+ */
+export async function positionAt(store: Store, flag: string, cursor: string): Promise<Position> {
+  const start = parseFeedStart(cursor);
+  if (start === undefined) throw new UsageError(`${flag} must be a cursor, start or now`);
+  const page = await store.feed(start, 1);
+  if (page !== undefined) return startPosition(start, page.now);
+  throw new CommandFailed('the cursor is no longer valid: the store was restored or lost changes');
 }

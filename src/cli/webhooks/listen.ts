@@ -16,7 +16,7 @@ import type { ChangePage } from '../../store/feed.ts';
 import { type DatabaseFlags, databaseCommand, withStore } from '../command-database.ts';
 import { followed } from '../orders/changes.ts';
 import { CommandFailed, counted, UsageError, writeErr } from '../terminal/terminal.ts';
-import { positionAt } from './manage.ts';
+import { positionAt } from './create.ts';
 
 /** Longest wait for a repetition: programs under development are restarted often. */
 const LONGEST_WAIT_MS = 1_000;

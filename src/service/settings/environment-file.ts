@@ -16,7 +16,7 @@ const ESCAPED = /\\(.?)|[ \t]+$/gs;
  * Parses lines NAME=value exactly as systemd reads an EnvironmentFile (systemd.exec(5), src/basic/env-file.c), so that the same file gives the same
  * settings in a unit. A "#" within a value is a part of it, and a value can have quoted parts and continue after a backslash. What systemd drops or
  * its versions read differently is refused, by the number of its line, since the text may have a password.
- * @throws LineRefused
+ * @throws SyntaxError
  */
 export function parseEnvironmentFile(text: string): Record<string, string> {
   let at = 0;
@@ -28,7 +28,7 @@ export function parseEnvironmentFile(text: string): Record<string, string> {
   };
   const refused = (problem: string) => {
     const line = text.slice(0, at).split(/\r\n|\n|\r/).length;
-    return new LineRefused(`line ${line} ${problem}`);
+    return new SyntaxError(`line ${line} ${problem}`);
   };
   const settings: Record<string, string> = {};
   for (;;) {
@@ -59,9 +59,4 @@ export function parseEnvironmentFile(text: string): Record<string, string> {
     if (/[\0-\x08\x0b-\x1f\x7f]/.test(value)) throw refused('has a control character');
     settings[name] = value;
   }
-}
-
-/** A line that is refused; the message names its number, not its text. */
-export class LineRefused extends Error {
-  override readonly name = 'LineRefused';
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { invisibleIn } from '../../domain/text.ts';
-import { LineRefused, parseEnvironmentFile } from './environment-file.ts';
+import { parseEnvironmentFile } from './environment-file.ts';
 import {
   flagOf,
   OTHER_VARIABLES,
@@ -23,17 +23,14 @@ export function readEnvironment(environment: Settings): Settings {
   const path = environment.SETTINGS_FILE?.trim() ?? '';
   if (path === '') return environment;
   try {
-    return { ...environment, ...parseEnvironmentFile(textOf(path)) };
+    // Bytes that are not UTF-8 are refused.
+    const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+    return { ...environment, ...parseEnvironmentFile(utf8.decode(readFileSync(path))) };
   } catch (error) {
     const { message } = error as Error;
-    if (error instanceof LineRefused) throw new ConfigError([`SETTINGS_FILE: ${message}`]);
+    if (error instanceof SyntaxError) throw new ConfigError([`SETTINGS_FILE: ${message}`]);
     throw new ConfigError([`SETTINGS_FILE must be a readable file: ${message}`]);
   }
-}
-
-/** @throws the system error, or TypeError if the file is not UTF-8 */
-function textOf(path: string): string {
-  return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(readFileSync(path));
 }
 
 /** Thrown if settings are invalid; `problems` lists every one, each with the name of its variable. */

@@ -22,7 +22,6 @@ import {
 } from './parsers.ts';
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** A setting: an environment variable, a line of a settings file, or a flag of `serve`. */
 export interface Setting<T> extends Kind<T> {

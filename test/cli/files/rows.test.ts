@@ -16,7 +16,7 @@ import {
   type FileRow,
   MAX_ROW_BYTES,
 } from '../../../src/cli/files/row.ts';
-import { readRows } from '../../../src/cli/files/rows.ts';
+import { readValues } from '../../../src/cli/files/rows.ts';
 import { FORMATS, type Format, WRITERS } from '../../../src/cli/files/write-orders.ts';
 import type { Order } from '../../../src/domain/order.ts';
 import { anyOrder } from '../../domain/arbitraries.ts';
@@ -29,19 +29,19 @@ async function rows(
   content: string | Buffer,
   chunkSize = 1 << 18,
   columns: Columns = ORDER_FIELDS,
-): Promise<FileRow[]> {
-  const all: FileRow[] = [];
+): Promise<FileRow<Fields>[]> {
+  const all: FileRow<Fields>[] = [];
   const chunks = inChunks(Buffer.from(content as string), chunkSize);
-  for await (const batch of readRows(chunks, columns)) all.push(...batch);
+  for await (const batch of readValues(chunks, columns, (fields) => fields)) all.push(...batch);
   return all;
 }
 
-const fieldsOf = (row: FileRow | undefined): Fields => {
-  assert.ok(row !== undefined && 'fields' in row, inspect(row));
-  return row.fields;
+const fieldsOf = (row: FileRow<Fields> | undefined): Fields => {
+  assert.ok(row !== undefined && row.problem === undefined, inspect(row));
+  return row.value;
 };
-const problems = (found: readonly FileRow[]) =>
-  found.flatMap((row) => ('problem' in row ? [`${row.at}: ${row.problem}`] : []));
+const problems = (found: readonly FileRow<Fields>[]) =>
+  found.flatMap((row) => (row.problem !== undefined ? [`${row.at}: ${row.problem}`] : []));
 
 function write(format: Format, orders: readonly Order[]): string {
   const { start, order, end } = WRITERS[format];

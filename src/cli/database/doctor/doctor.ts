@@ -91,7 +91,6 @@ function programOf(): Finding {
   return ok('versions', `store-orders ${VERSION} (${COMMIT}), Node.js ${node}, SQLite ${sqlite}`);
 }
 
-/** Checks the user of the process, and its limits. */
 function userOf(): Finding[] {
   const findings: Finding[] = [];
   if (process.getuid?.() === 0) {
@@ -148,7 +147,6 @@ function sameDisk(folder: string, database: string): Finding[] {
   return [warning('backups', found, 'copy the backups to another machine, or use another disk')];
 }
 
-/** Checks the backups that the service makes, if it makes any. */
 async function backupsOf({ backups, database }: Config): Promise<Finding[]> {
   if (backups === undefined) return [];
   const { folder, everyMs } = backups;

@@ -16,7 +16,7 @@ import type { AuditRecord } from '../../../store/audit.ts';
 import { type Finding, ok, problem, warning } from '../../../store/diagnosis.ts';
 import type { ImportRecord } from '../../../store/history.ts';
 import { expectEnvironment } from '../../../store/open-options.ts';
-import { type Store, StoreNotUsable, StoreUnavailable } from '../../../store/store.ts';
+import { StoreNotUsable, StoreUnavailable } from '../../../store/store.ts';
 import type { Findings } from '../../../store/tables/consistency.ts';
 import { describeImport } from '../../orders/import/imports.ts';
 import { asStarted, counted, grouped } from '../../terminal/terminal.ts';
@@ -32,8 +32,7 @@ export async function storeOf(config: Config): Promise<Finding[]> {
     }
     const checked = await database.check({ isSample: true, areRowsSampled: true });
     expectEnvironment(database.label, checked.environment, environment);
-    const findings = [...contentsOf(checked), ...historyOf(checked), ...auditOf(checked)];
-    findings.push(...schemaOf(checked));
+    const findings = [contentsOf, historyOf, auditOf, schemaOf].flatMap((find) => find(checked));
     const { schema, schemaDifferences, problems, movedTo } = checked;
     const isSound =
       schema.has === schema.knows && schemaDifferences.length === 0 && problems.length === 0;
@@ -61,19 +60,13 @@ function contentsOf({
   const advice = foreign.some((each) => each.includes(': child '))
     ? 'first mend the schema: another table inherits from one of the store'
     : 'save a copy of the database, then restore a backup';
-  const wrong = problems.map((each) => problem('store', each, advice));
+  if (problems.length > 0) return problems.map((each) => problem('store', each, advice));
   const counts = Object.entries(orders).map(([status, count]) => `${grouped(count)} ${status}`);
   const checked = isSample
     ? 'a sample of the rows is consistent ("store-orders check" reads all)'
     : 'every row is consistent';
-  return wrong.length > 0
-    ? wrong
-    : [
-        ok(
-          'store',
-          `${counts.join(', ')}; revision ${revision}, and ${checked}; identity ${identity ?? 'none yet'}`,
-        ),
-      ];
+  const found = `${counts.join(', ')}; revision ${revision}, and ${checked}; identity ${identity ?? 'none yet'}`;
+  return [ok('store', found)];
 }
 
 /** Checks a sample of the history. An altered history is a warning: an operator may have altered it on purpose. */
@@ -108,24 +101,26 @@ function schemaOf({ schema: { has, knows }, schemaDifferences, foreign }: Findin
   return [warning('schema', `${has} of ${knows} migrations: an earlier release made it`, advice)];
 }
 
-/** Checks keys, clock, ids, imports and webhooks of a consistent store. */
 async function usedStoreOf({ database, environment, webhooks }: Config): Promise<Finding[]> {
   const store = await database.open({ create: false, purpose: 'read' });
   try {
     const { latestAt, freeIds } = await store.status();
-    const keys = await keysOf(store, environment);
-    const lost = lossesOf(await store.history.losses());
-    const imports = importsOf(await store.history.imports());
-    const hooks = webhooksOf(await store.webhooks(), webhooks);
-    return [...lost, ...keys, ...clockOf(latestAt), idsOf(freeIds), ...imports, ...hooks];
+    return [
+      ...lossesOf(await store.history.losses()),
+      ...keysOf(await store.keys(), environment),
+      ...clockOf(latestAt),
+      idsOf(freeIds),
+      ...importsOf(await store.history.imports()),
+      ...webhooksOf(await store.webhooks(), webhooks),
+    ];
   } finally {
     await store.close();
   }
 }
 
-async function keysOf(store: Store, environment: Config['environment']): Promise<Finding[]> {
+function keysOf(all: readonly ApiKey[], environment: Config['environment']): Finding[] {
   const now = Date.now();
-  const keys = (await store.keys()).filter(
+  const keys = all.filter(
     (key) => key.environment === environment && keyStatus(key, now) === 'valid',
   );
   if (keys.length === 0) {
@@ -160,7 +155,6 @@ function lossesOf(losses: readonly AuditRecord[]): Finding[] {
   );
 }
 
-/** Names imports that were interrupted. */
 function importsOf(imports: readonly ImportRecord[]): Finding[] {
   const unfinished = imports.filter(({ finishedAt }) => finishedAt === undefined);
   const advice = 'import the file again, or run "store-orders imports forget"';

@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { FEW_IDS, type FreeIds } from '../../../domain/ids.ts';
 import {
@@ -7,23 +6,15 @@ import {
   type OrderDraft,
   type OrderId,
 } from '../../../domain/order.ts';
+import type { Store } from '../../../store/store.ts';
 import { ORDER_FIELDS, orderOf } from '../../files/fields.ts';
 import type { Input } from '../../files/input.ts';
-import { type Located, Problems, readValues } from '../../files/rows.ts';
+import { Problems, readValues } from '../../files/rows.ts';
 import { showProgress } from '../../terminal/progress.ts';
 import { CommandFailed, counted, grouped } from '../../terminal/terminal.ts';
 
 /** Result of the first pass over a file. */
-export interface Check {
-  readonly problems: Problems;
-  /** Digest of the content. */
-  readonly source: string;
-  /** Name of the file. */
-  readonly name: string;
-  /** Whether the same content may have been imported before. */
-  readonly isAgain: boolean;
-  /** Number of rows placed by an earlier, interrupted run. */
-  readonly placedBefore: number;
+interface Check {
   /** Total number of rows. */
   count: number;
   highestId: OrderId;
@@ -35,90 +26,71 @@ export interface Check {
 }
 
 /** The store as far as a check reads it; a store that does not exist has neither orders nor imports. */
-export interface CheckSource {
-  /** Returns those of the orders that exist. */
-  readonly find: (ids: readonly OrderId[]) => Promise<Order[]>;
+interface CheckSource {
+  readonly store: Pick<Store, 'orders'>;
   /** Number of rows placed by an earlier run of the same import. */
   readonly placedBefore: number;
   /** The ids that orders without one may be assigned. */
   readonly freeIds: FreeIds;
   /** Whether the file may have ids so high that few are left for later orders. */
   readonly mayTakeLastIds?: boolean | undefined;
-  /** Whether the same content may have been imported before. */
-  readonly isAgain?: boolean | undefined;
 }
 
-/** The input was rejected as a whole. */
+/** The input was rejected as a whole; the message describes the first problems. */
 export class BadRows extends CommandFailed {
   /** One-line summary. */
   readonly reason: string;
   readonly problems: Problems;
 
-  constructor(reason: string, problems: Problems, details: readonly string[] = []) {
-    super([reason, ...details].join('\n'));
+  constructor(reason: string, problems: Problems) {
+    const lines = problems.described.map(({ at, problem }) => `\n  ${at}: ${problem}`);
+    const rest = problems.total - lines.length;
+    super(reason + lines.join('') + (rest > 0 ? `\n  … and ${grouped(rest)} more` : ''));
     this.reason = reason;
     this.problems = problems;
   }
 }
 
-/**
- * Rejects an input with bad rows, or without any rows.
- * @param count number of rows in the input
- * @throws BadRows with a description of the first problems
- */
-export function refuseProblems(input: Input, problems: Problems, count: number): void {
-  const { total, described } = problems;
-  if (count === 0) throw new BadRows(`${input.name} has no rows; nothing was imported`, problems);
-  if (total === 0) return;
-  const rest = total - described.length;
-  const lines = [
-    ...described.map(({ at, problem }) => `  ${at}: ${problem}`),
-    ...(rest > 0 ? [`  … and ${grouped(rest)} more`] : []),
-  ];
-  const reason = `${input.name} has ${counted(total, 'bad row')}; nothing was imported`;
-  throw new BadRows(reason, problems, lines);
+/** Rejects an input with bad rows, or without any. @param count number of rows @throws BadRows */
+export function refuseProblems({ name }: Input, problems: Problems, count: number): void {
+  if (count > 0 && problems.total === 0) return;
+  const found = count === 0 ? 'no rows' : counted(problems.total, 'bad row');
+  throw new BadRows(`${name} has ${found}; nothing was imported`, problems);
 }
 
 /** Checks the whole file without writing to the store. @throws BadRows */
 export async function checkOrders(input: Input, source: CheckSource): Promise<Check> {
-  const { find, placedBefore } = source;
   const problems = new Problems();
-  const check: Check = {
-    problems,
-    source: input.digest,
-    name: basename(input.name),
-    isAgain: source.isAgain ?? false,
-    placedBefore,
-    count: 0,
-    known: 0,
-    highestId: 0n,
-    withoutId: 0,
-    lastWithoutId: '',
-  };
+  const check: Check = { count: 0, highestId: 0n, withoutId: 0, lastWithoutId: '', known: 0 };
   using seen = new SeenIds();
-  using progress = showProgress('Checking ');
-  const onBytes = (bytes: number) => progress.update(bytes / input.size, check.count);
-  for await (const rows of readValues(input, ORDER_FIELDS, orderOf, onBytes)) {
-    const existing = await ordersById(rows, find);
+  using progress = showProgress('Checking');
+  for await (const rows of readValues(input.read(), ORDER_FIELDS, orderOf)) {
+    progress.update(input.share, check.count);
+    const ids = rows.flatMap((row) => (row.problem === undefined ? (row.value.id ?? []) : []));
+    const existing = new Map((await source.store.orders(ids)).map((order) => [order.id, order]));
     for (const row of rows) {
       check.count += 1;
       const problem =
         row.problem ??
-        checkOrder(row.at, row.value, { existing, seen, check, last: source.freeIds.last }) ??
+        checkOrder(row.at, row.value, { existing, seen, check, source }) ??
         lastIdProblem(row.value, source);
       if (problem !== undefined) problems.add(row.at, problem);
     }
   }
-  checkIdsLeft(check, source.freeIds);
+  checkIdsLeft(check, source.freeIds, problems);
   refuseProblems(input, problems, check.count);
   return check;
 }
 
 /** Adds a problem if there are too few ids above the highest id in use for the orders without one. */
-function checkIdsLeft(check: Check, { highest: highestInStore, last }: FreeIds): void {
+function checkIdsLeft(
+  check: Check,
+  { highest: highestInStore, last }: FreeIds,
+  problems: Problems,
+): void {
   const highest = check.highestId > highestInStore ? check.highestId : highestInStore;
   if (BigInt(check.withoutId) <= last - highest) return;
-  check.problems.add(
+  problems.add(
     check.lastWithoutId,
     `has no id; the file needs ${check.withoutId} new ids, and the store has ${last - highest} left above ${highest}`,
   );
@@ -135,36 +107,27 @@ function lastIdProblem({ id }: OrderDraft, source: CheckSource): string | undefi
   return `the id ${id} leaves ${left} ids for new orders; use --allow-last-ids to import it anyway`;
 }
 
-async function ordersById(
-  rows: readonly Located<OrderDraft>[],
-  find: CheckSource['find'],
-): Promise<Map<OrderId, Order>> {
-  const ids = rows.flatMap((row) => (row.problem === undefined ? (row.value.id ?? []) : []));
-  return new Map((await find(ids)).map((order) => [order.id, order]));
-}
-
 interface CheckParts {
   readonly existing: ReadonlyMap<OrderId, Order>;
   readonly seen: SeenIds;
   readonly check: Check;
-  /** The last id that the store assigns. */
-  readonly last: OrderId;
+  readonly source: CheckSource;
 }
 
 /** Counts an order of the file. @returns its problem, or undefined */
 function checkOrder(
   at: string,
   draft: OrderDraft,
-  { existing, seen, check, last }: CheckParts,
+  { existing, seen, check, source }: CheckParts,
 ): string | undefined {
   const { id } = draft;
   if (id !== undefined) {
     // Ids above the last one do not conflict with those that the store assigns.
-    if (id > check.highestId && id <= last) check.highestId = id;
+    if (id > check.highestId && id <= source.freeIds.last) check.highestId = id;
     const repetition = seen.add(id, at);
     if (repetition !== undefined) return repetition;
   }
-  if (check.count <= check.placedBefore) {
+  if (check.count <= source.placedBefore) {
     // Placed by an earlier run; may have been cancelled or shipped since.
     check.known += 1;
     return undefined;

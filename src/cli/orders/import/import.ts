@@ -1,5 +1,5 @@
+import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { MAX_BATCH } from '../../../domain/batch.ts';
 import { ALL_IDS } from '../../../domain/ids.ts';
 import { formatTimestamp } from '../../../domain/timestamp.ts';
 import type { ImportRecord } from '../../../store/history.ts';
@@ -10,14 +10,11 @@ import {
   databaseConfig,
   withStore,
 } from '../../command-database.ts';
-import { ORDER_FIELDS, orderOf } from '../../files/fields.ts';
 import { type Input, openInput } from '../../files/input.ts';
-import { readValues } from '../../files/rows.ts';
-import { showProgress } from '../../terminal/progress.ts';
 import { CommandFailed, counted, terminal, writeErr, writeJson } from '../../terminal/terminal.ts';
-import { BadRows, type Check, type CheckSource, checkOrders } from './check-file.ts';
+import { BadRows, checkOrders } from './check-file.ts';
 import { describeImport } from './imports.ts';
-import { Placer } from './placer.ts';
+import { placeOrders } from './place-orders.ts';
 
 const COLUMNS = `
 Columns (in JSON: fields), all optional, in any order:
@@ -89,7 +86,7 @@ async function tryImport(input: Input, flags: ImportFlags) {
         checkOrders(input, await sourceOf(store, input, flags)),
       )
     : await checkOrders(input, {
-        find: async () => [],
+        store: { orders: async () => [] },
         placedBefore: 0,
         freeIds: ALL_IDS,
         mayTakeLastIds: flags.allowLastIds,
@@ -98,22 +95,24 @@ async function tryImport(input: Input, flags: ImportFlags) {
 }
 
 async function importInto(store: Store, input: Input, flags: ImportFlags) {
-  const check = await checkOrders(input, await sourceOf(store, input, flags));
-  const imported = await placeOrders(input, store, check);
-  return { imported, skipped: check.count - imported };
+  const source = await sourceOf(store, input, flags);
+  const { count, highestId } = await checkOrders(input, source);
+  const imported = await placeOrders(input, store, {
+    source: input.digest,
+    from: source.placedBefore,
+    highestId,
+    name: basename(input.name),
+    total: count,
+    isAgain: flags.again === true,
+  });
+  return { imported, skipped: count - imported };
 }
 
-async function sourceOf(
-  store: Store,
-  { digest }: Input,
-  { allowLastIds, again }: ImportFlags,
-): Promise<CheckSource> {
+async function sourceOf(store: Store, { digest }: Input, { allowLastIds, again }: ImportFlags) {
   const { placed, finished, freeIds } = await store.history.importProgress(digest);
   if (finished !== undefined && !again) throw new CommandFailed(alreadyImported(finished));
   await sayUnfinished(store, digest);
-  const find: CheckSource['find'] = (ids) => store.orders(ids);
-  const flags = { mayTakeLastIds: allowLastIds, isAgain: again };
-  return { find, placedBefore: placed, freeIds, ...flags };
+  return { store, placedBefore: placed, freeIds, mayTakeLastIds: allowLastIds };
 }
 
 function alreadyImported({ name, placed, finishedAt }: ImportRecord): string {
@@ -130,31 +129,4 @@ async function sayUnfinished(store: Store, digest: string): Promise<void> {
     ({ source, finishedAt }) => finishedAt === undefined && source !== digest,
   );
   for (const each of others) writeErr(`Another import is not finished: ${describeImport(each)}.`);
-}
-
-/** Reads the file again and places its orders. @returns the number of new orders */
-async function placeOrders(input: Input, store: Store, check: Check): Promise<number> {
-  const placer = await Placer.begin(store, check);
-  using progress = showProgress('Importing');
-  const onBytes = (bytes: number) => progress.update(bytes / input.size, placer.placed);
-  // Write one batch while reading the next.
-  let writing = Promise.resolve();
-  for await (const rows of readValues(input, ORDER_FIELDS, orderOf, onBytes)) {
-    for (const { at, value } of rows.filter((row) => row.problem === undefined)) {
-      placer.add(at, value);
-      if (placer.gathered < MAX_BATCH) continue;
-      await writing;
-      writing = placer.write();
-      // Awaited above or below; prevents an unhandled rejection until then.
-      writing.catch(() => {});
-    }
-  }
-  await writing;
-  await placer.write();
-  if (!(await placer.end())) {
-    writeErr(
-      'All orders were placed, but the store did not confirm the end of the import. If you import the file again, the orders may be skipped.',
-    );
-  }
-  return placer.imported;
 }

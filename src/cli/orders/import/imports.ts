@@ -13,6 +13,7 @@ import {
   printRows,
   UsageError,
   writeErr,
+  writeJson,
 } from '../../terminal/terminal.ts';
 
 export function importsCommand(): Command {
@@ -39,7 +40,7 @@ export function importsCommand(): Command {
 async function listImports(flags: DatabaseFlags & { json?: true }): Promise<void> {
   const imports = await withStore(flags, 'read', (store) => store.history.imports());
   const empty = 'No imports have been recorded yet.';
-  await printRows(imports, { columns: COLUMNS, record, empty }, flags);
+  await (flags.json ? writeJson(imports.map(record)) : printRows(imports, COLUMNS, empty));
 }
 
 const COLUMNS = {
@@ -61,7 +62,6 @@ function rowsOf({ placed, total }: ImportRecord): string {
     : `${grouped(placed)} of ${grouped(total)}`;
 }
 
-/** Describes an import that is not finished. */
 export function describeImport(each: ImportRecord): string {
   const what = each.name ?? `the content ${each.source.slice(0, SHOWN_DIGITS)}`;
   const since = each.begunAt === undefined ? '' : `, started at ${formatTimestamp(each.begunAt)}`;

@@ -3,7 +3,6 @@ import type { SmallFault } from '../small-fault.ts';
 const CHANGE_ORDERS = 'src/cli/orders/change-orders.ts';
 const CHECK_FILE = 'src/cli/orders/import/check-file.ts';
 const KEYS = 'src/cli/keys.ts';
-const SELECTED = 'src/cli/orders/selected-orders.ts';
 const TERMINAL = 'src/cli/terminal/terminal.ts';
 const AS_THEY_WERE = '--orders changes exactly these orders, if they are still as they were.';
 
@@ -36,7 +35,7 @@ export const cli: readonly SmallFault[] = [
   {
     name: 'ships-before-a-millisecond-later',
     breaks: '--ships-before selects orders with a shipDate before this time.',
-    file: SELECTED,
+    file: CHANGE_ORDERS,
     text: '{ petId, shipDateBefore, statuses',
     fault: '{ petId, shipDateBefore: shipDateBefore && shipDateBefore + 1, statuses',
     tests: ['process/commands'],
@@ -134,7 +133,7 @@ export const cli: readonly SmallFault[] = [
   {
     name: 'twenty-names-in-the-audit',
     breaks: 'The audit names up to 20 orders of a command, and counts more.',
-    file: 'src/cli/command-database.ts',
+    file: CHANGE_ORDERS,
     text: 'ids.length > 20 ?',
     fault: 'ids.length > 21 ?',
     tests: ['cli/commands'],
