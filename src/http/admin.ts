@@ -4,7 +4,6 @@ import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { type Position, positionText } from '../../protocol/history.ts';
 import {
-  ADMIN_HEADERS_MS,
   IDLE_TIMEOUT_MS,
   MAX_ADMIN_CONNECTIONS,
   REQUEST_TIMEOUT_MS,
@@ -35,6 +34,9 @@ interface AdminParts {
 
 export type Admin = ReturnType<typeof buildAdmin>;
 
+/** Timeout of the headers of a request, also of the first one on a connection. */
+const HEADERS_MS = 3_000;
+
 /** https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format */
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
@@ -47,7 +49,7 @@ export function buildAdmin(parts: AdminParts) {
   const find = (method: string, path: string) => router.find(method, path);
   const fail = errorHandler(parts.logger, () => {});
   const options = {
-    headersTimeout: ADMIN_HEADERS_MS,
+    headersTimeout: HEADERS_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS / 4,
     keepAliveTimeout: 0,

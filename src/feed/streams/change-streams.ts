@@ -1,15 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { ApiKey } from '../../domain/api-key.ts';
 import { discardInput, whenClosed } from '../../http/connection/lingering-close.ts';
-import {
-  HEARTBEAT_MS,
-  MAX_STREAM_BACKLOG_BYTES,
-  MAX_STREAMS,
-  MAX_STREAMS_BACKLOG_BYTES,
-  MAX_STREAMS_PER_KEY,
-  STREAM_END_MS,
-  STREAM_KEYS_CHECKED_MS,
-} from '../../http/limits.ts';
 import { type Exchange, inTime, timeLeft } from '../../http/request/exchange.ts';
 import { sendError, sendHead } from '../../http/request/reply.ts';
 import {
@@ -21,7 +12,31 @@ import {
 } from '../../store/feed.ts';
 import { type Fault, type Store, StoreUnavailable } from '../../store/store.ts';
 import { follow, LiveFeed, PositionLost } from '../follow.ts';
-import { eventsOf, HEADERS, HEARTBEAT, openingBytes } from './event-stream.ts';
+import { eventsOf, openingBytes } from './event-stream.ts';
+
+/** Maximum open streams of changes; 503 beyond it. */
+export const MAX_STREAMS = 2_000;
+/** Maximum open streams of one API key; 429 beyond it. */
+export const MAX_STREAMS_PER_KEY = 100;
+/** Maximum bytes that wait for the client of a stream; beyond it, the stream reads from the store again only after they have been sent. */
+export const MAX_STREAM_BACKLOG_BYTES = 256 * 1024;
+/** Maximum bytes that wait for the clients of all streams; beyond it, the streams with the most waiting bytes are closed, and their clients resume. */
+const MAX_STREAMS_BACKLOG_BYTES = 128 * 1024 * 1024;
+/** How long a stream that ends waits for its client to read the rest. */
+export const STREAM_END_MS = 500;
+/** How often the keys of streams are checked: a key that is revoked or expires ends its streams within a second. */
+export const STREAM_KEYS_CHECKED_MS = 400;
+/** How often a comment is written to streams: it keeps proxies from closing them, and detects stalled connections. */
+const HEARTBEAT_MS = 15_000;
+const HEARTBEAT = Buffer.from(':\n\n');
+
+const HEADERS = [
+  ...['content-type', 'text/event-stream'],
+  // A proxy that compresses a stream delays its events.
+  ...['cache-control', 'no-store, no-transform'],
+  // Without it, nginx buffers the events.
+  ...['x-accel-buffering', 'no'],
+];
 
 /** Faults after which this node will not serve the store again. */
 const ENDING: readonly Fault[] = ['moved', 'schema'];

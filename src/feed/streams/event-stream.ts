@@ -14,9 +14,6 @@ export function openingBytes(position: Position): Buffer {
   return Buffer.from(`retry: ${RETRY_MS}\nid: ${positionText(position)}\n\n`);
 }
 
-/** A comment, which clients ignore. */
-export const HEARTBEAT = Buffer.from(':\n\n');
-
 /** Streams that keep up share their pages, so each is formatted once. */
 const FORMATTED = new WeakMap<ChangePage, Promise<EventsFor>>();
 
@@ -61,12 +58,3 @@ function framesOf(events: readonly { readonly data: string }[], cursor: string):
   });
   return frames.join('');
 }
-
-/** Headers of the response to a stream request. */
-export const HEADERS = [
-  ...['content-type', 'text/event-stream'],
-  // A proxy that compresses a stream delays its events.
-  ...['cache-control', 'no-store, no-transform'],
-  // Without it, nginx buffers the events.
-  ...['x-accel-buffering', 'no'],
-];
