@@ -12,6 +12,10 @@ export const MAX_PROBLEMS = 100;
 export const MAX_CONNECTIONS = 10_000;
 /** Maximum open connections of the admin listener; a further one takes the place of the one that has been idle for longest. */
 export const MAX_ADMIN_CONNECTIONS = 32;
+/** Maximum open streams of changes; 503 beyond it. */
+export const MAX_STREAMS = 2_000;
+/** Maximum open streams of one API key; 429 beyond it. */
+export const MAX_STREAMS_PER_KEY = 100;
 /** Maximum pipelined requests waiting on one connection; the connection is destroyed beyond it. */
 export const MAX_PIPELINED = 100;
 /** Timeout from the first byte of a request to the end of its headers. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { createInterface } from 'node:readline';
 import { type TestContext, test } from 'node:test';
-import { MAX_STREAMS, MAX_STREAMS_PER_KEY } from '../../src/feed/streams/change-streams.ts';
+import { MAX_STREAMS, MAX_STREAMS_PER_KEY } from '../../src/http/limits.ts';
 import { Cluster } from '../postgres.ts';
 import { type Running, run, serve, spawnProgram } from '../process/program.ts';
 

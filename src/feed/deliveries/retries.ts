@@ -50,10 +50,9 @@ export function stateAfter(
   if (isAccepted(answer)) {
     return { ...before, ...STARTED, position: to, lastSuccessAt: now };
   }
-  const { status, problem } = answer;
+  const { status, retryAfterMs, problem } = answer;
   const failures = before.failures + 1;
   const failingSince = Math.min(before.failingSince ?? now, now);
-  const retryAfterMs = problem === undefined ? answer.retryAfterMs : undefined;
   return {
     ...before,
     failures,

@@ -31,10 +31,8 @@ export async function sendTest(
   const delivery = { id: `msg_test_${randomBytes(12).toString('hex')}`, body };
   const headers = headersOf(delivery, signingSecrets(key, webhook, Date.now()));
   const began = performance.now();
-  const answer = await post({
-    ...{ url: new URL(url), headers, body, allowed },
-    withinMs: TEST_WITHIN_MS,
-  });
+  const withinMs = TEST_WITHIN_MS;
+  const answer = await post({ url: new URL(url), headers, body, allowed, withinMs });
   const ms = Math.round(performance.now() - began);
   return { accepted: isAccepted(answer), status: answer.status, problem: answer.problem, ms };
 }

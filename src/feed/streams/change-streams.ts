@@ -1,6 +1,8 @@
 import type { ServerResponse } from 'node:http';
+import { positionText } from '../../../protocol/history.ts';
 import type { ApiKey } from '../../domain/api-key.ts';
 import { discardInput, whenClosed } from '../../http/connection/lingering-close.ts';
+import { MAX_STREAMS, MAX_STREAMS_PER_KEY } from '../../http/limits.ts';
 import { type Exchange, inTime, timeLeft } from '../../http/request/exchange.ts';
 import { sendError, sendHead } from '../../http/request/reply.ts';
 import {
@@ -12,12 +14,8 @@ import {
 } from '../../store/feed.ts';
 import { type Fault, type Store, StoreUnavailable } from '../../store/store.ts';
 import { follow, LiveFeed, PositionLost } from '../follow.ts';
-import { eventsOf, openingBytes } from './event-stream.ts';
+import { eventsOf } from './event-stream.ts';
 
-/** Maximum open streams of changes; 503 beyond it. */
-export const MAX_STREAMS = 2_000;
-/** Maximum open streams of one API key; 429 beyond it. */
-export const MAX_STREAMS_PER_KEY = 100;
 /** Maximum bytes that wait for the client of a stream; beyond it, the stream reads from the store again only after they have been sent. */
 export const MAX_STREAM_BACKLOG_BYTES = 256 * 1024;
 /** Maximum bytes that wait for the clients of all streams; beyond it, the streams with the most waiting bytes are closed, and their clients resume. */
@@ -29,6 +27,9 @@ export const STREAM_KEYS_CHECKED_MS = 400;
 /** How often a comment is written to streams: it keeps proxies from closing them, and detects stalled connections. */
 const HEARTBEAT_MS = 15_000;
 const HEARTBEAT = Buffer.from(':\n\n');
+
+/** How long a client should wait before it reconnects, in milliseconds. */
+const RETRY_MS = 1_000;
 
 const HEADERS = [
   ...['content-type', 'text/event-stream'],
@@ -125,7 +126,8 @@ export class ChangeStreams {
     request.socket.once('end', () => response.destroy());
     // Discards later requests on the connection. If they were queued, the connection would not be read, and the client's end not be detected.
     discardInput(request.socket);
-    response.write(openingBytes(startPosition(after, page.now)));
+    // A client that is disconnected before the first event resumes here.
+    response.write(`retry: ${RETRY_MS}\nid: ${positionText(startPosition(after, page.now))}\n\n`);
     const stream = { response, key, filter };
     const signal = this.#add(stream);
     await this.#send(stream, page, signal);

@@ -1,18 +1,10 @@
-import { type Position, positionText } from '../../../protocol/history.ts';
+import { positionText } from '../../../protocol/history.ts';
 import { kept } from '../../http/request/content-coding.ts';
 import { changeJson, formatInTurns } from '../../records/order-json.ts';
 import { type ChangePage, type FeedFilter, matches, positionAfter } from '../../store/feed.ts';
 
-/** How long a client should wait before it reconnects, in milliseconds. */
-const RETRY_MS = 1_000;
-
 /** Returns the events of a page as bytes; streams with the same filter share them. */
 type EventsFor = (filter?: FeedFilter) => Buffer;
-
-/** The first bytes of a stream: a client that is disconnected before the first event resumes here. */
-export function openingBytes(position: Position): Buffer {
-  return Buffer.from(`retry: ${RETRY_MS}\nid: ${positionText(position)}\n\n`);
-}
 
 /** Streams that keep up share their pages, so each is formatted once. */
 const FORMATTED = new WeakMap<ChangePage, Promise<EventsFor>>();

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { Agent } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { MAX_STREAMS_PER_KEY } from '../../../src/feed/streams/change-streams.ts';
+import { MAX_STREAMS_PER_KEY } from '../../../src/http/limits.ts';
 import { succeed } from '../command.ts';
 import { send } from '../http.ts';
 import { buildShim } from '../shim/build.ts';

@@ -97,7 +97,7 @@ export const feed: readonly SmallFault[] = [
     name: 'retry-after-as-a-date',
     breaks: 'A repetition comes later if the response has Retry-After.',
     file: POST,
-    text: 'return Number.isNaN(at) ? undefined : Math.max(0, at - now);',
+    text: 'return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());',
     fault: 'return Number.isNaN(at) ? undefined : undefined;',
     tests: ['feed/post'],
   },
@@ -224,7 +224,7 @@ export const feed: readonly SmallFault[] = [
   {
     name: 'streams-of-a-key',
     breaks: 'A key can have 100 streams at a time.',
-    file: CHANGE_STREAMS,
+    file: 'src/http/limits.ts',
     text: 'MAX_STREAMS_PER_KEY = 100;',
     fault: 'MAX_STREAMS_PER_KEY = 200;',
     tests: ['feed/stream-changes'],
@@ -256,7 +256,7 @@ export const feed: readonly SmallFault[] = [
   {
     name: 'reconnection-after-ten-seconds',
     breaks: 'A client reconnects after a second.',
-    file: 'src/feed/streams/event-stream.ts',
+    file: CHANGE_STREAMS,
     text: 'RETRY_MS = 1_000',
     fault: 'RETRY_MS = 10_000',
     tests: ['feed/stream-changes'],

@@ -133,7 +133,7 @@ export const HTTP_FAULTS: readonly SmallFault[] = [
   {
     name: 'streams-of-a-key-beyond-100',
     breaks: 'A key has 100 open streams on a node; beyond it, 429.',
-    file: 'src/feed/streams/change-streams.ts',
+    file: 'src/http/limits.ts',
     text: 'MAX_STREAMS_PER_KEY = 100',
     fault: 'MAX_STREAMS_PER_KEY = 200',
     tests: ['docs.test'],
