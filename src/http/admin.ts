@@ -32,8 +32,6 @@ interface AdminParts {
   readonly logger: Logger;
 }
 
-export type Admin = ReturnType<typeof buildAdmin>;
-
 /** Timeout of the headers of a request, also of the first one on a connection. */
 const HEADERS_MS = 3_000;
 
@@ -46,7 +44,6 @@ const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
  */
 export function buildAdmin(parts: AdminParts) {
   const router = adminRoutes(parts);
-  const find = (method: string, path: string) => router.find(method, path);
   const fail = errorHandler(parts.logger, () => {});
   const options = {
     headersTimeout: HEADERS_MS,
@@ -64,7 +61,7 @@ export function buildAdmin(parts: AdminParts) {
     idle.delete(request.socket);
     // By itself, the limit of requests below sends "Connection: close", and leaves it to the client to close.
     response.shouldKeepAlive = false;
-    const exchange = new Exchange(request, response, find);
+    const exchange = new Exchange(request, response, router);
     if (isOwn(request.headers.host)) {
       dispatch(exchange, fail);
       return;

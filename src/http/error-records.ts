@@ -160,7 +160,7 @@ export type Refusal = keyof typeof ERROR_RECORDS;
 export const REFUSALS = Object.keys(ERROR_RECORDS) as Refusal[];
 
 /** A `code` of Error records. */
-export type ErrorCode = (typeof ERROR_RECORDS)[Refusal]['code'];
+type ErrorCode = (typeof ERROR_RECORDS)[Refusal]['code'];
 
 export function isErrorCode(name: string | undefined): name is ErrorCode {
   return name !== undefined && ERROR_RECORDS[name as Refusal]?.code === name;

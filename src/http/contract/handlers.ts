@@ -12,7 +12,7 @@ import { type ContractValidation, escaped, type Validated } from './validation.t
 
 /** The schemas of an operation's input: parameters of path and query, and the body. */
 export interface Accepted {
-  readonly parameters?: readonly Parameter[];
+  readonly parameters: readonly Parameter[];
   readonly requestBody?: RequestBody | undefined;
 }
 
@@ -29,7 +29,7 @@ export interface OperationInput<Parameters, Body> {
  */
 export function validated<Parameters, Body = undefined>(
   validation: ContractValidation,
-  { parameters = [], requestBody }: Accepted,
+  { parameters, requestBody }: Accepted,
   handle: (exchange: Exchange, input: OperationInput<Parameters, Body>) => void | Promise<void>,
 ): RouteHandler {
   const readParameters = validation.parameters<Parameters>(parameters);

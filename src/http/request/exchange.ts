@@ -71,7 +71,7 @@ export class Exchange {
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
-    find: (method: string, path: string) => Match,
+    routes: { find(method: string, path: string): Match },
   ) {
     this.request = request;
     this.response = response;
@@ -79,7 +79,7 @@ export class Exchange {
     this.client = request.socket.remoteAddress;
     this.id = requestId(request);
     this.path = pathOf(request.url!);
-    const { route, parameters } = find(request.method!, this.path);
+    const { route, parameters } = routes.find(request.method!, this.path);
     this.route = route;
     this.parameters = parameters;
   }
