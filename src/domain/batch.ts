@@ -8,9 +8,9 @@ import {
   isDone,
 } from './bulk.ts';
 import type { ChainedEvent } from './heads.ts';
-import { Allowance, type HourlyUse, type LimitedAction } from './hourly-limit.ts';
+import { Allowance, type HourlyUse, type LIMITED_ACTIONS } from './hourly-limit.ts';
 import { ALL_IDS, type FreeIds } from './ids.ts';
-import { type Decision, decide, idOf, type KnownOrder, type OrderCommand } from './lifecycle.ts';
+import { type Decision, decide, type KnownOrder, type OrderCommand } from './lifecycle.ts';
 import {
   byId,
   differingFields,
@@ -19,14 +19,7 @@ import {
   type OrderId,
   type OrderStatus,
 } from './order.ts';
-import {
-  type KnownReference,
-  NOT_PLACED,
-  nameOfKey,
-  type Placement,
-  type PlaceOrderCommand,
-  type PlaceOrderOutcome,
-} from './placement.ts';
+import type { Placement, PlaceOrderCommand, PlaceOrderOutcome } from './placement.ts';
 
 export type BatchCommand = OrderCommand | PlaceOrderCommand | BulkCommand;
 
@@ -78,7 +71,7 @@ export interface Lookups {
 /** An API key that is limited in an action. */
 export interface LimitedKey {
   readonly by: string;
-  readonly action: LimitedAction;
+  readonly action: (typeof LIMITED_ACTIONS)[number];
 }
 
 /** A reference of an API key. */
@@ -94,7 +87,8 @@ export interface Known {
   /** Needed to place orders without an id. */
   readonly freeIds?: FreeIds | undefined;
   readonly placements?: readonly Placement[];
-  readonly references?: readonly KnownReference[];
+  /** With the orders as they were placed. */
+  readonly references?: readonly { readonly by: string; readonly placed: Order }[];
   readonly bulkRequests?: readonly BulkRequest[];
   readonly uses?: readonly (HourlyUse & LimitedKey)[];
 }
@@ -105,24 +99,23 @@ export function lookupsOf(commands: readonly BatchCommand[]): Lookups {
   const references: ReferenceName[] = [];
   const bulkRequests: BulkName[] = [];
   const limited = new Map<string, LimitedKey>();
-  const limit = (by: string, action: LimitedAction) =>
-    limited.set(nameOfLimit({ by, action }), { by, action });
+  const limit = (key: LimitedKey) => limited.set(nameOfLimit(key), key);
   for (const command of commands) {
     if (command.type === 'bulk') {
       for (const { id } of command.changes) ids.add(id);
       if (command.repeatable !== undefined) bulkRequests.push(command.repeatable);
       const [first] = command.changes;
-      if (first?.cancelsPerHour !== undefined) limit(first.by!, 'cancel');
+      if (first?.cancelsPerHour !== undefined) limit({ by: first.by!, action: 'cancel' });
       continue;
     }
     if (command.type === 'placeOrder') {
       const { by, draft } = command;
       placements.push(command);
-      if (command.placesPerHour !== undefined) limit(by, 'place');
+      if (command.placesPerHour !== undefined) limit({ by, action: 'place' });
       if (draft.reference !== undefined) references.push({ by, reference: draft.reference });
     } else ids.add(idOf(command));
     if (command.type === 'cancel' && command.cancelsPerHour !== undefined) {
-      limit(command.by!, 'cancel');
+      limit({ by: command.by!, action: 'cancel' });
     }
   }
   return {
@@ -392,11 +385,24 @@ export class Batch {
   }
 }
 
+/** The revision of a placement that found an order with its reference, and placed none. */
+const NOT_PLACED = 0n;
+
 /** `index` is the position of the order that differs. */
 export type PlaceAllOutcome =
   | { readonly placed: number; readonly refusal?: undefined }
   | { readonly refusal: 'no_ids_left' }
   | { readonly refusal: 'order_differs'; readonly index: number };
+
+/** Returns the id of the order that a command refers to. */
+function idOf(command: OrderCommand): OrderId {
+  return command.type === 'insertOrder' ? command.order.id : command.id;
+}
+
+/** Returns a text that is unique for an API key and one of its idempotency keys, or one of its references. */
+function nameOfKey(by: string, name: string): string {
+  return `${by} ${name}`;
+}
 
 function nameOfLimit({ by, action }: LimitedKey): string {
   return `${by} ${action}`;

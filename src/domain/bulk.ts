@@ -1,4 +1,4 @@
-import type { OrderCommand, OrderRefusal } from './lifecycle.ts';
+import type { Decision, OrderCommand } from './lifecycle.ts';
 
 /** Maximum number of orders that one command changes; stated in the contract of v2. */
 export const MAX_BULK = 1_000;
@@ -25,12 +25,7 @@ export interface BulkName {
 }
 
 /** The result for one of the orders. */
-export type ChangeResult =
-  | 'cancelled'
-  | 'shipped'
-  | 'unchanged'
-  | 'cancel_limit_reached'
-  | OrderRefusal;
+export type ChangeResult = Exclude<Decision['outcome'], 'placed'> | 'cancel_limit_reached';
 
 /** A command with its outcome, as stored. */
 export interface BulkRequest extends BulkName {

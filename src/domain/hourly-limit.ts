@@ -1,6 +1,5 @@
 /** What a key can be limited in, per hour. */
 export const LIMITED_ACTIONS = ['cancel', 'place'] as const;
-export type LimitedAction = (typeof LIMITED_ACTIONS)[number];
 
 /** The window in which the cancels or placements of a limited key are counted. */
 export const LIMIT_WINDOW_MS = 3_600_000;

@@ -1,4 +1,4 @@
-import type { Order, OrderDraft, OrderId } from './order.ts';
+import type { OrderDraft, OrderId } from './order.ts';
 
 /**
  * How long the store keeps the placement of an idempotency key; expired placements are deleted by later ones. The contract promises a day. Two
@@ -20,16 +20,13 @@ export interface PlaceOrderCommand {
   readonly placesPerHour?: number | undefined;
 }
 
-/** The revision of a placement that found an order with its reference, and placed none. */
-export const NOT_PLACED = 0n;
-
 /** A placement as stored. */
 export interface Placement {
   readonly by: string;
   readonly idempotencyKey: string;
   readonly digest: string;
   readonly id: OrderId;
-  /** The revision that placed the order, or NOT_PLACED. */
+  /** The revision that placed the order; 0 if there was one with its reference already. */
   readonly revision: bigint;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -54,14 +51,3 @@ export type PlaceOrderOutcome =
   /** `retryAt`: when the key may place again, in milliseconds since the epoch. */
   | { readonly refusal: 'place_limit_reached'; readonly retryAt: number }
   | { readonly refusal: 'idempotency_key_reused' | 'reference_taken' | 'no_ids_left' };
-
-/** The order of a reference, as it was placed. */
-export interface KnownReference {
-  readonly by: string;
-  readonly placed: Order;
-}
-
-/** Returns a text that is unique for an API key and one of its idempotency keys, or one of its references. */
-export function nameOfKey(by: string, name: string): string {
-  return `${by} ${name}`;
-}
