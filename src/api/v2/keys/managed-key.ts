@@ -3,7 +3,6 @@ import type { ManagedKey } from '../../../../protocol/generated/records.ts';
 import { type ApiKey, isKeyName } from '../../../domain/api-key.ts';
 import { keyTag } from '../../../domain/key-management.ts';
 import { parseTimestamp } from '../../../domain/timestamp.ts';
-import { expectTime } from '../../../http/request/exchange.ts';
 import {
   type ErrorReply,
   invalid,
@@ -18,7 +17,7 @@ import type { CommandOf, KeyOutcome } from '../../../store/commands.ts';
 import type { Store } from '../../../store/store.ts';
 import { type Call, jsonReply } from '../../operation.ts';
 import { tagConditions } from '../../preconditions.ts';
-import { secondsUntil } from '../../submit.ts';
+import { applied, secondsUntil } from '../../submit.ts';
 import { NOT_STORED } from '../replies.ts';
 
 /** A request that names a key. */
@@ -63,14 +62,14 @@ export type KeyActed = Extract<KeyOutcome, { key: ApiKey }>;
 
 /**
  * Carries out an act on a key, which is recorded with the API key of the request.
- * @param command its name in the audit
+ * @param name of the act, in the audit
  * @param unmet the refusal if the tag is another one
  * @throws Refused
  */
 export async function actOnKey(
   call: Pick<Call, 'key' | 'answerBy'>,
   store: Store,
-  command: string,
+  name: string,
   {
     what,
     unmet = 'key_changed',
@@ -80,16 +79,12 @@ export async function actOnKey(
     readonly unmet?: 'key_changed' | 'precondition_failed' | undefined;
   },
 ): Promise<KeyActed> {
-  expectTime(call);
   const { id, digest } = call.key;
-  const action = actionOfKey(id, command, what);
-  const manager = { id, digest };
-  const [outcome] = await store.apply([
-    { type: 'manageKey', ...asked, action, manager, at: Date.now() },
-  ]);
-  if ('key' in outcome!) return outcome;
-  if (outcome!.refusal === 'key_changed') throw new Refused(refuse(unmet));
-  throw new Refused(refusalOf(outcome!));
+  const done = { action: actionOfKey(id, name, what), manager: { id, digest }, at: Date.now() };
+  const outcome = await applied(call, store, { type: 'manageKey', ...asked, ...done });
+  if ('key' in outcome) return outcome;
+  if (outcome.refusal === 'key_changed') throw new Refused(refuse(unmet));
+  throw new Refused(refusalOf(outcome));
 }
 
 function refusalOf(outcome: Exclude<KeyOutcome, KeyActed>): ErrorReply {

@@ -1,10 +1,10 @@
 import { toJson } from '../../../../protocol/exact-json.ts';
 import { newSecret, secretDigest } from '../../../domain/api-key.ts';
-import { expectTime } from '../../../http/request/exchange.ts';
 import { refuse } from '../../../http/request/reply.ts';
 import { keyRecord } from '../../../records/key-json.ts';
 import { actionOfKey } from '../../../store/audit.ts';
 import { jsonReply, operation } from '../../operation.ts';
+import { applied } from '../../submit.ts';
 import { NOT_STORED } from '../replies.ts';
 import { named } from './managed-key.ts';
 
@@ -14,10 +14,8 @@ export const redeemInvitation = operation('redeemInvitation', async (call, { sto
   if (by !== 'ticket') return refuse('no_invitation');
   const secret = newSecret(environment);
   const action = actionOfKey(id, 'keys redeem', named(call.key));
-  expectTime(call);
-  const [outcome] = await store.apply([
-    { type: 'redeemInvitation', id, ticket, digest: secretDigest(secret), action, at: Date.now() },
-  ]);
+  const made = { digest: secretDigest(secret), action, at: Date.now() };
+  const outcome = await applied(call, store, { type: 'redeemInvitation', id, ticket, ...made });
   if (outcome === 'no_invitation') return refuse(outcome);
-  return jsonReply(200, NOT_STORED, toJson({ key: keyRecord(outcome!), secret }));
+  return jsonReply(200, NOT_STORED, toJson({ key: keyRecord(outcome), secret }));
 });

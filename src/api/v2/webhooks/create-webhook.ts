@@ -1,10 +1,10 @@
 import { toJson } from '../../../../protocol/exact-json.ts';
 import { newWebhook } from '../../../domain/webhook.ts';
 import { secretOf } from '../../../feed/deliveries/webhook-key.ts';
-import { expectTime } from '../../../http/request/exchange.ts';
 import { refuse } from '../../../http/request/reply.ts';
 import { jsonReply, operation } from '../../operation.ts';
 import { failsPrecondition } from '../../preconditions.ts';
+import { applied } from '../../submit.ts';
 import { recordOf, webhookHeaders } from './permitted-webhook.ts';
 import { checkedSettings } from './settings.ts';
 
@@ -29,11 +29,9 @@ export const createWebhook = operation('createWebhook', async (call, services) =
     createdBy: apiKey.id,
     keyName: key.name,
   });
-  expectTime(call);
-  const [outcome] = await store.apply([
-    { type: 'createWebhook', webhook, maxOfKey: webhooks.maxOfKey },
-  ]);
-  if (outcome !== 'created') return refuse(outcome!);
+  const command = { type: 'createWebhook', webhook, maxOfKey: webhooks.maxOfKey } as const;
+  const outcome = await applied(call, store, command);
+  if (outcome !== 'created') return refuse(outcome);
   const secret = secretOf(key.bytes, webhook);
   const record = await recordOf(store, webhook, apiKey);
   const headers = [...webhookHeaders(webhook), 'location', `${basePath}/webhooks/${webhook.id}`];

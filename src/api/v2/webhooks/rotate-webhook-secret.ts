@@ -1,8 +1,8 @@
 import { toJson } from '../../../../protocol/exact-json.ts';
 import { secretOf } from '../../../feed/deliveries/webhook-key.ts';
-import { expectTime } from '../../../http/request/exchange.ts';
 import { refuse } from '../../../http/request/reply.ts';
 import { jsonReply, operation } from '../../operation.ts';
+import { applied } from '../../submit.ts';
 import { optionalIdempotencyKeyOf } from '../orders/idempotency-key.ts';
 import { recordOf, webhookHeaders, webhookToChange } from './permitted-webhook.ts';
 
@@ -22,11 +22,10 @@ export const rotateWebhookSecret = operation('rotateWebhookSecret', async (call,
     ...{ keyName: key.name, at: Date.now(), ifTag },
     name: idempotencyKey === undefined ? undefined : { by: call.key.id, idempotencyKey },
   };
-  expectTime(call);
-  const [outcome] = await store.apply([command]);
+  const outcome = await applied(call, store, command);
   if (outcome === 'webhook_changed') return refuse(refusal ?? outcome);
   if (typeof outcome === 'string') return refuse(outcome);
-  const { webhook: now, generation, isReplay } = outcome!;
+  const { webhook: now, generation, isReplay } = outcome;
   const secret = secretOf(key.bytes, { id: now.id, generation });
   const record = await recordOf(store, now, call.key);
   const headers = [...webhookHeaders(now), ...(isReplay ? ['idempotent-replayed', 'true'] : [])];
