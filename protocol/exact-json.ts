@@ -21,7 +21,6 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [name: string]: JsonValue };
 
-/** A parsed JSON text. */
 export interface ExactJson {
   readonly value: JsonValue;
   /** A name that occurs twice in an object of the text; JSON.parse keeps the last value. */

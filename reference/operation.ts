@@ -8,19 +8,17 @@ import {
   scopeOf,
 } from '../protocol/openapi.ts';
 import { type Html, html } from '../src/http/pages/html.ts';
-import { bodyToEdit, type Sampled } from './examples.ts';
+import { bodyToEdit, operationSamples, type Sampled } from './examples.ts';
 import { children, fieldLines, typeName } from './fields.ts';
 import { errorLink, scopeAnchor } from './guide.ts';
 import { markdown } from './markdown.ts';
-import { deliveryExample, operationSamples, responseExample, sampleTabs } from './samples.ts';
+import { deliveryExample, responseExample, sampleTabs } from './samples.ts';
 
-/** The location of an operation. */
 interface Place extends Omit<Sampled, 'operation' | 'parameters'> {
   /** Where "try it" acts. */
   readonly environment: string;
 }
 
-/** The id of the section of an operation. */
 export function anchor(version: string, { operationId }: Operation): string {
   return `${version}-${operationId}`;
 }
@@ -28,7 +26,6 @@ export function anchor(version: string, { operationId }: Operation): string {
 const parametersOf = (document: OpenApi, { parameters = [] }: Operation): Parameter[] =>
   parameters.map((each) => resolved(document, each));
 
-/** Writes the section of an operation. */
 export function operationSection(document: OpenApi, operation: Operation, place: Place): Html {
   const { version, method, path } = place;
   const parameters = parametersOf(document, operation);
@@ -171,7 +168,6 @@ function responseLine(status: string, response: Response): Html {
 `;
 }
 
-/** The example of a success. */
 function exampleOf(document: OpenApi, operation: Operation): Html {
   const { status, media } = successOf(document, operation);
   const example = media?.example ?? Object.values(media?.examples ?? {})[0]?.value;

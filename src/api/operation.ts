@@ -58,7 +58,6 @@ type Handle<Id extends keyof Operations> = (
   services: Services,
 ) => Answer<Id> | Promise<Answer<Id>>;
 
-/** An operation of the contract. */
 export interface Operation {
   readonly id: keyof Operations;
   /** @throws Error if the contract has no such operation */
@@ -93,10 +92,8 @@ export function operation<Id extends keyof Operations>(
   };
 }
 
-/** Content-Type of records in JSON. */
 export const JSON_TYPE = ['content-type', 'application/json'] as const;
 
-/** Returns a reply with a JSON body. */
 export function jsonReply<T>(
   status: 200 | 201,
   headers: readonly string[],

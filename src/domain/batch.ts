@@ -40,16 +40,13 @@ export function isBatchCommand(command: { readonly type: string }): command is B
   return BATCH_COMMANDS.includes(command.type);
 }
 
-/** The outcome of an OrderCommand. */
 export type OrderOutcome =
   | Decision['outcome']
   /** `retryAt`: when the key may cancel again, in milliseconds since the epoch. */
   | { readonly refusal: 'cancel_limit_reached'; readonly retryAt: number };
 
-/** The outcome of a BatchCommand. */
 export type BatchOutcome = OrderOutcome | PlaceOrderOutcome | BulkOutcome;
 
-/** The name of an outcome. */
 export function outcomeName(outcome: OrderOutcome): Decision['outcome'] | 'cancel_limit_reached' {
   return typeof outcome === 'string' ? outcome : outcome.refusal;
 }
@@ -68,13 +65,11 @@ export interface Lookups {
   readonly limitedKeys: readonly LimitedKey[];
 }
 
-/** An API key that is limited in an action. */
 export interface LimitedKey {
   readonly by: string;
   readonly action: (typeof LIMITED_ACTIONS)[number];
 }
 
-/** A reference of an API key. */
 export interface ReferenceName {
   readonly by: string;
   readonly reference: string;

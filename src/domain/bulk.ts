@@ -48,7 +48,6 @@ export type BulkOutcome =
   | { readonly refusal: 'orders_not_changed'; readonly results: readonly ChangeResult[] }
   | { readonly refusal: 'cancel_limit_reached'; readonly retryAt: number };
 
-/** Whether an order was changed by its command. */
 export function isDone(result: ChangeResult): boolean {
   return result === 'cancelled' || result === 'shipped';
 }

@@ -46,7 +46,6 @@ interface KeyChanges extends Partial<Pick<ApiKey, 'name' | 'scopes'>> {
   readonly endsFormer?: boolean;
 }
 
-/** Why an act is refused. */
 export type KeyRefusal =
   | 'key_ended'
   | 'last_key_manager'

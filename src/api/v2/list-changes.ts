@@ -5,9 +5,7 @@ import { storeEtags } from '../../records/etags.ts';
 import { changePageJson } from '../../records/order-json.ts';
 import { type FeedFilter, filteredPage, parseFeedStart } from '../../store/feed.ts';
 import { operation } from '../operation.ts';
-import { pageReply } from './replies.ts';
-
-const DEFAULT_LIMIT = 100;
+import { DEFAULT_LIMIT, pageReply } from './replies.ts';
 
 /** GET /store/changes: the next changes after a cursor. */
 export const listChanges = operation(

@@ -70,7 +70,6 @@ export async function pageReply<T>(
   return { status: 200, headers: [...common, ...coding, ...JSON_TYPE], body: compressed };
 }
 
-/** An order after it was changed. */
 export function changedReply(
   status: 200 | 201,
   order: OrderRecord,

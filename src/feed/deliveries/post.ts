@@ -29,7 +29,6 @@ export function isAccepted({ status }: EndpointAnswer): boolean {
   return status !== undefined && status >= 200 && status < 300;
 }
 
-/** A request to an endpoint. */
 interface Post {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;

@@ -9,7 +9,6 @@ type EventsFor = (filter?: FeedFilter) => Buffer;
 /** Streams that keep up share their pages, so each is formatted once. */
 const FORMATTED = new WeakMap<ChangePage, Promise<EventsFor>>();
 
-/** Returns the events of a page. */
 export function eventsOf(page: ChangePage): Promise<EventsFor> {
   return kept(FORMATTED, page, formatted);
 }

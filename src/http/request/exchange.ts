@@ -51,7 +51,6 @@ export class Exchange {
   readonly parameters: Match['parameters'];
   /** The body, if the route takes one; otherwise empty. */
   body: Buffer = NO_BODY;
-  /** CORS headers of the response. */
   corsHeaders: HeaderList = [];
   /** When the headers had arrived, by performance.now(). */
   readonly arrivedAt = performance.now();

@@ -20,7 +20,6 @@ import { tagConditions } from '../../preconditions.ts';
 import { applied, secondsUntil } from '../../submit.ts';
 import { NOT_STORED } from '../replies.ts';
 
-/** A request that names a key. */
 type KeyCall = Call<'getKeyById' | 'updateKey' | 'rotateKey' | 'revokeKey'>;
 
 /** Returns the key that a request names. @throws Refused if there is none with this id */
@@ -30,7 +29,6 @@ export async function namedKey({ parameters }: KeyCall, store: Store): Promise<A
   return key;
 }
 
-/** Returns the records of keys. */
 export async function managedKeys(
   store: Store,
   keys: readonly ApiKey[],
@@ -40,13 +38,11 @@ export async function managedKeys(
   return keys.map((key) => managedKeyRecord(key, webhooks.get(key.id) ?? 0, now));
 }
 
-/** A key. */
 export async function keyReply(store: Store, key: ApiKey): Promise<Reply<Sent<ManagedKey>>> {
   const [record] = await managedKeys(store, [key]);
   return jsonReply(200, keyHeaders(key), toJson(record!));
 }
 
-/** Headers of responses with a key. */
 export function keyHeaders(key: ApiKey): string[] {
   return [...NOT_STORED, 'etag', `"${keyTag(key)}"`];
 }
@@ -110,7 +106,6 @@ export function checkedName(name: string): string {
   throw new Refused(invalid('body_invalid', [problem]));
 }
 
-/** Parses a limit of a key. */
 export function limitOf(perHour: bigint | undefined): number | undefined {
   return perHour === undefined ? undefined : Number(perHour);
 }

@@ -9,7 +9,6 @@ import { type Call, jsonReply } from '../../operation.ts';
 import { tagConditions } from '../../preconditions.ts';
 import { NOT_STORED } from '../replies.ts';
 
-/** A request that names a webhook. */
 type WebhookCall = Call<
   'getWebhook' | 'updateWebhook' | 'deleteWebhook' | 'rotateWebhookSecret' | 'testWebhook'
 >;
@@ -56,7 +55,6 @@ export function webhookHeaders(webhook: Webhook): string[] {
   return [...NOT_STORED, 'etag', `"${webhookTag(webhook)}"`];
 }
 
-/** A webhook. */
 export async function webhookReply(
   store: Store,
   webhook: Webhook,
