@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   type ApiKey,
   hasSecret,
@@ -193,5 +193,5 @@ export function keyTag(key: ApiKey): string {
   );
   const set = [id, name, scopes, cancelsPerHour, placesPerHour, expiresAt, revokedAt];
   const text = JSON.stringify([...set, ...secrets, key.former?.until, key.ticket?.until]);
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+  return hash('sha256', text, 'hex').slice(0, 16);
 }

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { isSamePosition, type Position } from '../../protocol/history.ts';
 import type { OrderEventType } from './lifecycle.ts';
 
@@ -162,7 +162,7 @@ export function webhookTag(webhook: Webhook): string {
     webhook;
   const set = [id, url, description, types, petIds?.map(String), keyName, generation];
   const text = JSON.stringify([...set, String(version), pauseReason]);
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+  return hash('sha256', text, 'hex').slice(0, 16);
 }
 
 /** Returns a webhook with the next secret. @param keyName of the service's webhook key as it is now */

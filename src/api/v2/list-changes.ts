@@ -14,7 +14,8 @@ export const listChanges = operation(
     const { parameters } = call;
     const since = parameters.since === undefined ? undefined : parseBound(parameters.since);
     if (since !== undefined && parameters.after !== undefined) {
-      return invalid('parameter_invalid', [WITH_AFTER]);
+      const problem = { parameter: 'since', detail: 'is not for a request with after' };
+      return invalid('parameter_invalid', [problem]);
     }
     const after =
       since === undefined
@@ -31,9 +32,6 @@ export const listChanges = operation(
   },
   { reads: 'page' },
 );
-
-/** Where to begin is given once. */
-const WITH_AFTER = { parameter: 'since', detail: 'is not for a request with after' };
 
 /** Returns undefined if all changes are wanted. */
 export function feedFilterOf({

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Position, positionText } from '../../../protocol/history.ts';
 import type { DeliveryState, WebhookFilter } from '../../domain/webhook.ts';
 import { kept } from '../../http/request/content-coding.ts';
@@ -25,7 +25,7 @@ export async function deliveryOf(
   page: ChangePage,
 ): Promise<Delivery> {
   const [from, to] = [positionText(after), positionText(page.position)];
-  const digest = createHash('sha256').update(`${series} ${from} ${to}`).digest('base64url');
+  const digest = hash('sha256', `${series} ${from} ${to}`, 'base64url');
   const json = await jsonOf(page);
   return { id: `msg_${digest.slice(0, 27)}`, body: `{"after":"${from}",${json.slice(1)}` };
 }

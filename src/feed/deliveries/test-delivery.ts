@@ -12,16 +12,9 @@ export const TEST_WITHIN_MS = 8_000;
 /** Sends a delivery without changes, at the position of a webhook. */
 export async function sendTest(
   store: Pick<Store, 'feed'>,
-  {
-    webhook,
-    key,
-    allowed,
-  }: {
-    readonly webhook: Webhook;
-    readonly key: WebhookKey;
-    readonly allowed: AllowedTargets;
-  },
+  test: Readonly<{ webhook: Webhook; key: WebhookKey; allowed: AllowedTargets }>,
 ) {
+  const { webhook, key, allowed } = test;
   const { id, position, url } = webhook;
   const { now } = (await store.feed('now', 1))!;
   const isMore = position.revision < now.revision;

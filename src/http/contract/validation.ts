@@ -200,13 +200,9 @@ function isOwnProblem(
 function pointerOf({ instancePath, keyword, params }: ErrorObject): { pointer: string } {
   const name = keyword === 'required' ? params.missingProperty : params.additionalProperty;
   const pointer = name === undefined ? instancePath : `${instancePath}/${escaped(name)}`;
-  return { pointer: cutPointer(pointer) };
-}
-
-/** Without half of an escape at its end. */
-function cutPointer(pointer: string): string {
   const short = cut(pointer, MAX_ECHO);
-  return short.length < pointer.length ? short.replace(/~$/, '') : short;
+  // Without half of an escape at its end.
+  return { pointer: short.length < pointer.length ? short.replace(/~$/, '') : short };
 }
 
 /** RFC 6901, section 3. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { NewOrder } from '../../../../protocol/generated/records.ts';
 import type { OrderRecord } from '../../../domain/order.ts';
 import type { PlaceOrderCommand } from '../../../domain/placement.ts';
@@ -45,7 +45,7 @@ function commandFor(
 ): PlaceOrderCommand {
   const shipDate = timeOf(text);
   const content = [petId, quantity, shipDate, ...(reference === undefined ? [] : [reference])];
-  const digest = createHash('sha256').update(content.join(' ')).digest('base64url');
+  const digest = hash('sha256', content.join(' '), 'base64url');
   const draft = {
     petId,
     quantity,
