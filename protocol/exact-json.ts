@@ -11,7 +11,7 @@ export class OtherNumber {
 }
 
 /** A JSON value; integers as bigint, whatever their size. */
-export type JsonValue =
+type JsonValue =
   | string
   | bigint
   | OtherNumber

@@ -33,7 +33,7 @@ export interface Operation {
   readonly 'x-sunset'?: string;
 }
 
-export interface RequestBody {
+interface RequestBody {
   readonly required?: boolean;
   /** By default MAX_JSON_BYTES. */
   readonly 'x-max-bytes'?: number;

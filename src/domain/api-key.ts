@@ -103,12 +103,6 @@ export function revoked(key: ApiKey, now: number): ApiKey {
   return { ...key, revokedAt: now, ticket: undefined };
 }
 
-/** Returns a key with an invitation; its secret stays valid until that is redeemed. */
-export function invited(key: ApiKey, ticket: Ticket, secretBy: string): ApiKey {
-  const digest = hasSecret(key) ? key.digest : digestWithoutSecret(ticket);
-  return { ...key, digest, ticket, secretBy };
-}
-
 export function isAllowed({ scopes }: ApiKey, scope: Scope): boolean {
   return (scopes ?? IMPLIED_SCOPES).includes(scope);
 }

@@ -2,7 +2,6 @@ import {
   type BulkCommand,
   type BulkName,
   type BulkOutcome,
-  type BulkRequest,
   type ChangeCommand,
   type ChangeResult,
   isDone,
@@ -73,6 +72,13 @@ export interface LimitedKey {
 export interface ReferenceName {
   readonly by: string;
   readonly reference: string;
+}
+
+/** A command for several orders with its outcome, as stored. */
+interface BulkRequest extends BulkName {
+  readonly results: readonly ChangeResult[];
+  /** Milliseconds since the epoch. */
+  readonly at: number;
 }
 
 /** The state of the store on which the outcomes of commands depend. */

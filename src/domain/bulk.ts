@@ -27,13 +27,6 @@ export interface BulkName {
 /** The result for one of the orders. */
 export type ChangeResult = Exclude<Decision['outcome'], 'placed'> | 'cancel_limit_reached';
 
-/** A command with its outcome, as stored. */
-export interface BulkRequest extends BulkName {
-  readonly results: readonly ChangeResult[];
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
-
 export type BulkOutcome =
   | {
       readonly refusal?: undefined;

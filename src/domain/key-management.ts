@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import {
   type ApiKey,
+  digestWithoutSecret,
   hasSecret,
   IMPLIED_SCOPES,
-  invited,
   isAllowed,
   keyStatus,
   revoked,
@@ -23,6 +23,8 @@ export const TICKET_MS = 3_600_000;
 /** How long a repetition returns the secret that the first request has made. */
 export const REPEATABLE_MS = 3_600_000;
 
+type Ticket = NonNullable<ApiKey['ticket']>;
+
 /** What a manager does to a key. */
 export type KeyAct =
   | { readonly type: 'create'; readonly key: ApiKey }
@@ -34,7 +36,7 @@ export type KeyAct =
       readonly digest: Uint8Array;
       readonly formerUntil: number | undefined;
     }
-  | { readonly type: 'invite'; readonly id: string; readonly ticket: NonNullable<ApiKey['ticket']> }
+  | { readonly type: 'invite'; readonly id: string; readonly ticket: Ticket }
   | { readonly type: 'revoke'; readonly id: string };
 
 /** Fields to set in a key; absent ones stay as they are. Times are in milliseconds since the epoch. */
@@ -100,6 +102,12 @@ export function keyAfter(
 /** Whether a key can manage others at `now`; one that has only an invitation cannot yet. */
 export function manages(key: ApiKey, now: number): boolean {
   return hasSecret(key) && keyStatus(key, now) === 'valid' && isAllowed(key, MANAGES);
+}
+
+/** Returns a key with an invitation; its secret stays valid until that is redeemed. */
+function invited(key: ApiKey, ticket: Ticket, secretBy: string): ApiKey {
+  const digest = hasSecret(key) ? key.digest : digestWithoutSecret(ticket);
+  return { ...key, digest, ticket, secretBy };
 }
 
 function updated(

@@ -22,7 +22,7 @@ export const LEASE_MS = 10_000;
 export type PauseReason = 'requested' | 'failed' | 'gone' | 'changes_gone';
 
 /** Which changes an endpoint wants; absent conditions are met by every change. */
-export interface WebhookFilter {
+interface WebhookFilter {
   readonly types: readonly OrderEventType[] | undefined;
   readonly petIds: readonly bigint[] | undefined;
 }

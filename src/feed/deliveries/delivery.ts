@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Position, positionText } from '../../../protocol/history.ts';
-import type { DeliveryState, WebhookFilter } from '../../domain/webhook.ts';
+import type { Webhook } from '../../domain/webhook.ts';
 import { kept } from '../../http/request/content-coding.ts';
 import { changePageJson } from '../../records/order-json.ts';
 import { type ChangePage, filteredPage } from '../../store/feed.ts';
@@ -70,7 +70,7 @@ const DELIVERY_BYTES = 65_536;
  */
 export async function nextPage(
   read: ReadFeed,
-  webhook: Pick<DeliveryState, 'position' | 'examined' | 'sendingTo'> & WebhookFilter,
+  webhook: Pick<Webhook, 'position' | 'examined' | 'sendingTo' | 'types' | 'petIds'>,
 ): Promise<ChangePage | undefined> {
   const { sendingTo: end, types, petIds } = webhook;
   const from = readsFrom(webhook);
@@ -102,7 +102,7 @@ function halfOf(page: ChangePage): number {
 export function readsFrom({
   position,
   examined,
-}: Pick<DeliveryState, 'position' | 'examined'>): Position {
+}: Pick<Webhook, 'position' | 'examined'>): Position {
   return examined ?? position;
 }
 

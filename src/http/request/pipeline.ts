@@ -1,7 +1,7 @@
 import type { Bodies } from '../connection/bodies.ts';
 import { requestProblem } from '../connection/well-formed.ts';
 import type { Refusal } from '../error-records.ts';
-import type { Authenticate } from './authentication.ts';
+import type { authentication } from './authentication.ts';
 import type { Cors } from './cors.ts';
 import type { ErrorHandler } from './error-handler.ts';
 import type { Exchange } from './exchange.ts';
@@ -12,7 +12,7 @@ import { hasBody, sendError, sendReply } from './reply.ts';
  * handler never runs before all of these have succeeded. `fail` handles exceptions in any of them; unhandled, they would end the process.
  */
 export function pipeline(
-  authenticate: Authenticate,
+  authenticate: ReturnType<typeof authentication>,
   bodies: Bodies,
   { fail, cors }: { readonly fail: ErrorHandler; readonly cors: Cors },
 ) {
