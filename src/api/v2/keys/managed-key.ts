@@ -1,4 +1,4 @@
-import { type Sent, toJson } from '../../../../protocol/exact-json.ts';
+import type { Sent } from '../../../../protocol/exact-json.ts';
 import type { ManagedKey } from '../../../../protocol/generated/records.ts';
 import { type ApiKey, isKeyName } from '../../../domain/api-key.ts';
 import { keyTag } from '../../../domain/key-management.ts';
@@ -15,10 +15,10 @@ import { managedKeyRecord } from '../../../records/key-json.ts';
 import { actionOfKey } from '../../../store/audit.ts';
 import type { CommandOf, KeyOutcome } from '../../../store/commands.ts';
 import type { Store } from '../../../store/store.ts';
-import { type Call, jsonReply } from '../../operation.ts';
+import type { Call } from '../../operation.ts';
 import { tagConditions } from '../../preconditions.ts';
 import { applied, secondsUntil } from '../../submit.ts';
-import { NOT_STORED } from '../replies.ts';
+import { recordReply } from '../replies.ts';
 
 type KeyCall = Call<'getKeyById' | 'updateKey' | 'rotateKey' | 'revokeKey'>;
 
@@ -40,11 +40,7 @@ export async function managedKeys(
 
 export async function keyReply(store: Store, key: ApiKey): Promise<Reply<Sent<ManagedKey>>> {
   const [record] = await managedKeys(store, [key]);
-  return jsonReply(200, keyHeaders(key), toJson(record!));
-}
-
-export function keyHeaders(key: ApiKey): string[] {
-  return [...NOT_STORED, 'etag', `"${keyTag(key)}"`];
+  return recordReply(record!, { tag: keyTag(key) });
 }
 
 /** Returns the key that a request changes, with its `tagConditions`. @throws Refused if there is none, or a precondition does not hold */
