@@ -97,12 +97,6 @@ export function openValues(schema: Schema): readonly string[] | undefined {
   return schema.examples ?? schema['x-extensible-enum'];
 }
 
-/** Returns the error codes of a response, each with its status. */
-export function codesOf(status: string, response: Response): (readonly [string, number])[] {
-  const { 'x-error-codes': codes = [], 'x-error-statuses': statuses = [] } = response;
-  return codes.map((code, index) => [code, statuses[index] ?? Number(status)]);
-}
-
 /** Returns the scope that an operation of v2 needs; undefined for one that every key may call. */
 export function scopeOf({ security }: Pick<Operation, 'security'>): string | undefined {
   return security?.[0]?.apiKey[0];

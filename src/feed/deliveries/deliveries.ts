@@ -135,7 +135,8 @@ export class Deliveries {
       // Behind all others, so that each gets its turn.
       this.#endpoints.delete(id);
       this.#endpoints.set(id, endpoint);
-      this.#track(endpoint);
+      const running = this.#attempt(endpoint).finally(() => this.#inFlight.delete(running));
+      this.#inFlight.add(running);
     }
   }
 
@@ -146,27 +147,20 @@ export class Deliveries {
     clearTimeout(timer);
   }
 
-  #track(endpoint: Endpoint): void {
+  async #attempt(endpoint: Endpoint): Promise<void> {
     endpoint.isBusy = true;
-    const running = this.#deliver(endpoint)
-      .then(
-        () => {
-          endpoint.retryAt = undefined;
-        },
-        (error) => {
-          const isFirst = endpoint.retryAt === undefined;
-          endpoint.retryAt = performance.now() + RETRY_MS;
-          if (!isFirst) return;
-          const details = { webhook: endpoint.webhook.id, err: error };
-          this.#parts.logger.warn(details, 'a delivery was interrupted; it is retried');
-        },
-      )
-      .finally(() => {
-        endpoint.isBusy = false;
-        if (endpoint.isRemoved) this.#endpoints.delete(endpoint.webhook.id);
-        this.#inFlight.delete(running);
-      });
-    this.#inFlight.add(running);
+    try {
+      await this.#deliver(endpoint);
+      endpoint.retryAt = undefined;
+    } catch (error) {
+      if (endpoint.retryAt === undefined) {
+        const details = { webhook: endpoint.webhook.id, err: error };
+        this.#parts.logger.warn(details, 'a delivery was interrupted; it is retried');
+      }
+      endpoint.retryAt = performance.now() + RETRY_MS;
+    }
+    endpoint.isBusy = false;
+    if (endpoint.isRemoved) this.#endpoints.delete(endpoint.webhook.id);
   }
 
   /** Sends pages until there is nothing more to send, a delivery fails, or other endpoints need the slot. */
