@@ -1,6 +1,5 @@
 import {
   type BulkCommand,
-  type BulkName,
   type BulkOutcome,
   type ChangeCommand,
   type ChangeResult,
@@ -18,7 +17,12 @@ import {
   type OrderId,
   type OrderStatus,
 } from './order.ts';
-import type { Placement, PlaceOrderCommand, PlaceOrderOutcome } from './placement.ts';
+import type {
+  Placement,
+  PlaceOrderCommand,
+  PlaceOrderOutcome,
+  RepeatableRequest,
+} from './placement.ts';
 
 export type BatchCommand = OrderCommand | PlaceOrderCommand | BulkCommand;
 
@@ -59,7 +63,7 @@ export interface Lookups {
   /** References of new orders, by API key. */
   readonly references: readonly ReferenceName[];
   /** Commands for several orders, by API key and idempotency key. */
-  readonly bulkRequests: readonly Pick<BulkName, 'by' | 'idempotencyKey'>[];
+  readonly bulkRequests: readonly Pick<RepeatableRequest, 'by' | 'idempotencyKey'>[];
   /** Keys whose recent cancels, or placements, count. */
   readonly limitedKeys: readonly LimitedKey[];
 }
@@ -75,7 +79,7 @@ export interface ReferenceName {
 }
 
 /** A command for several orders with its outcome, as stored. */
-interface BulkRequest extends BulkName {
+interface BulkRequest extends RepeatableRequest {
   readonly results: readonly ChangeResult[];
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -98,7 +102,7 @@ export function lookupsOf(commands: readonly BatchCommand[]): Lookups {
   const ids = new Set<OrderId>();
   const placements: PlaceOrderCommand[] = [];
   const references: ReferenceName[] = [];
-  const bulkRequests: BulkName[] = [];
+  const bulkRequests: RepeatableRequest[] = [];
   const limited = new Map<string, LimitedKey>();
   const limit = (key: LimitedKey) => limited.set(nameOfLimit(key), key);
   for (const command of commands) {

@@ -1,4 +1,5 @@
 import type { Decision, OrderCommand } from './lifecycle.ts';
+import type { RepeatableRequest } from './placement.ts';
 
 /** Maximum number of orders that one command changes; stated in the contract of v2. */
 export const MAX_BULK = 1_000;
@@ -12,16 +13,8 @@ export interface BulkCommand {
   readonly changes: readonly ChangeCommand[];
   /** Whether either all orders are changed or none. */
   readonly isAtomic: boolean;
-  /** Makes the command repeatable: a repetition with the same names returns the first outcome. */
-  readonly repeatable?: BulkName | undefined;
-}
-
-/** Names a command of an API key. */
-export interface BulkName {
-  readonly by: string;
-  readonly idempotencyKey: string;
-  /** Digest of the request; a repetition with another one is refused. */
-  readonly digest: string;
+  /** Makes the command repeatable. */
+  readonly repeatable?: RepeatableRequest | undefined;
 }
 
 /** The result for one of the orders. */

@@ -40,9 +40,8 @@ export type KeyAct =
   | { readonly type: 'revoke'; readonly id: string };
 
 /** Fields to set in a key; absent ones stay as they are. Times are in milliseconds since the epoch. */
-interface KeyChanges extends Partial<Pick<ApiKey, 'name' | 'scopes'>> {
-  readonly cancelsPerHour?: number | undefined;
-  readonly placesPerHour?: number | undefined;
+interface KeyChanges
+  extends Partial<Pick<ApiKey, 'name' | 'scopes' | 'cancelsPerHour' | 'placesPerHour'>> {
   /** "never" removes it. */
   readonly expiresAt?: number | 'never' | undefined;
   readonly endsFormer?: boolean;

@@ -7,24 +7,25 @@ import type { OrderDraft, OrderId } from './order.ts';
 export const PLACEMENT_KEPT_MS = 3 * 24 * 3_600_000;
 
 /** Places a new order under an id that the store assigns. */
-export interface PlaceOrderCommand {
+export interface PlaceOrderCommand extends RepeatableRequest {
   readonly type: 'placeOrder';
   readonly draft: Omit<OrderDraft, 'id'>;
-  /** Id of the API key that sent the command. */
-  readonly by: string;
-  /** Names the placement among those of the API key: repeating it returns the first outcome. */
-  readonly idempotencyKey: string;
-  /** Digest of the request; a repetition with another one is refused. */
-  readonly digest: string;
   /** How many orders the key may place in any hour; undefined for any number. */
   readonly placesPerHour?: number | undefined;
 }
 
-/** A placement as stored. */
-export interface Placement {
+/** A request that returns the first outcome when it is repeated with the same key. */
+export interface RepeatableRequest {
+  /** Id of the API key that sent it. */
   readonly by: string;
+  /** Names it among those of the API key. */
   readonly idempotencyKey: string;
+  /** Of the request; a repetition with another one is refused. */
   readonly digest: string;
+}
+
+/** A placement as stored. */
+export interface Placement extends RepeatableRequest {
   readonly id: OrderId;
   /** The revision that placed the order; 0 if there was one with its reference already. */
   readonly revision: bigint;

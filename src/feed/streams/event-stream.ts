@@ -13,9 +13,7 @@ export function eventsOf(page: ChangePage): Promise<EventsFor> {
   return kept(FORMATTED, page, formatted);
 }
 
-/**
- * Formats the changes of a page by https://html.spec.whatwg.org/multipage/server-sent-events.html. Only the last event of a revision has an id.
- */
+/** Formats the changes of a page by https://html.spec.whatwg.org/multipage/server-sent-events.html. Only the last event of a revision has an id. */
 async function formatted({ changes, position }: ChangePage): Promise<EventsFor> {
   const records = await formatInTurns(changes, changeJson);
   const events = changes.map((change, index) => ({ change, data: records[index]! }));
