@@ -56,7 +56,6 @@ export function outcomeName(outcome: OrderOutcome): Decision['outcome'] | 'cance
 
 /** What an engine must read before it can carry out commands. */
 export interface Lookups {
-  /** Orders. */
   readonly ids: readonly OrderId[];
   /** Placements, by API key and idempotency key. */
   readonly placements: readonly Pick<Placement, 'by' | 'idempotencyKey'>[];
@@ -132,9 +131,7 @@ export function lookupsOf(commands: readonly BatchCommand[]): Lookups {
   };
 }
 
-/** An event to be written. */
 export interface OrderEventDraft extends ChainedEvent {
-  /** Of the order. */
   readonly id: OrderId;
   /** The order before a shipment, which overwrites its date. */
   readonly before: Order | undefined;
@@ -399,7 +396,6 @@ export type PlaceAllOutcome =
   | { readonly refusal: 'no_ids_left' }
   | { readonly refusal: 'order_differs'; readonly index: number };
 
-/** Returns the id of the order that a command refers to. */
 function idOf(command: OrderCommand): OrderId {
   return command.type === 'insertOrder' ? command.order.id : command.id;
 }

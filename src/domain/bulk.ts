@@ -17,7 +17,6 @@ export interface BulkCommand {
   readonly repeatable?: RepeatableRequest | undefined;
 }
 
-/** The result for one of the orders. */
 export type ChangeResult = Exclude<Decision['outcome'], 'placed'> | 'cancel_limit_reached';
 
 export type BulkOutcome =

@@ -13,7 +13,6 @@ export function headText(head: Head): string {
   return Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('hex');
 }
 
-/** Returns the head that `headText` has written. */
 export function headFrom(text: string): Head {
   return Buffer.from(text, 'hex');
 }

@@ -42,7 +42,6 @@ export interface FixedFile {
   readonly make: () => string | Buffer | Promise<string | Buffer>;
 }
 
-/** A file in a coding. */
 interface Variant {
   readonly bytes: Buffer;
   readonly headers: HeaderList;
