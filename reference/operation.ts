@@ -40,9 +40,7 @@ ${PARAMETER_KINDS.map(([where, title]) => parameterLines(document, parameters, {
 ${bodyLines(document, operation, id)}
 ${returned(document, operation, id)}
 <h4>Responses</h4>
-<ul class="responses">${Object.entries(operation.responses).map(([status, response]) =>
-    responseLine(status, resolved(document, response)),
-  )}</ul>
+<ul class="responses">${responseLines(document, operation)}</ul>
 </div>
 <div class="aside">${sampleTabs(id, operationSamples({ operation, parameters, ...place }))}
 ${exampleOf(document, operation)}
@@ -64,9 +62,7 @@ ${markdown(operation.description)}
 ${parameterLines(document, parameters, { where: 'header', title: 'Headers', id })}
 ${bodyLines(document, operation, id)}
 <h4>Answers</h4>
-<ul class="responses">${Object.entries(operation.responses).map(([status, response]) =>
-    responseLine(status, resolved(document, response)),
-  )}</ul>
+<ul class="responses">${responseLines(document, operation)}</ul>
 </div>
 <div class="aside">${deliveryExample(example)}</div>
 </article>
@@ -159,13 +155,16 @@ function returned(document: OpenApi, operation: Operation, id: string): Html {
 ${children(document, media.schema, `${id}-result`)}`;
 }
 
-function responseLine(status: string, response: Response): Html {
-  const codes = response['x-error-codes'] ?? [];
-  const isGood = status.startsWith('2') || status === '304';
-  return html`<li><p><code class="code ${isGood ? 'good' : 'other'}">${status === 'default' ? 'other' : status}</code></p><div>${markdown(response.description)}${
-    codes.length > 0 && html`<p class="codes">${codes.map((code) => html`${errorLink(code)} `)}</p>`
-  }</div></li>
+function responseLines(document: OpenApi, { responses }: Operation): Html[] {
+  return Object.entries(responses).map(([status, response]) => {
+    const { description, 'x-error-codes': codes = [] } = resolved<Response>(document, response);
+    const isGood = status.startsWith('2') || status === '304';
+    return html`<li><p><code class="code ${isGood ? 'good' : 'other'}">${status === 'default' ? 'other' : status}</code></p><div>${markdown(description)}${
+      codes.length > 0 &&
+      html`<p class="codes">${codes.map((code) => html`${errorLink(code)} `)}</p>`
+    }</div></li>
 `;
+  });
 }
 
 function exampleOf(document: OpenApi, operation: Operation): Html {
