@@ -22,6 +22,7 @@ import type {
   PlaceOrderCommand,
   PlaceOrderOutcome,
   RepeatableRequest,
+  RequestName,
 } from './placement.ts';
 
 export type BatchCommand = OrderCommand | PlaceOrderCommand | BulkCommand;
@@ -58,11 +59,11 @@ export function outcomeName(outcome: OrderOutcome): Decision['outcome'] | 'cance
 export interface Lookups {
   readonly ids: readonly OrderId[];
   /** Placements, by API key and idempotency key. */
-  readonly placements: readonly Pick<Placement, 'by' | 'idempotencyKey'>[];
+  readonly placements: readonly RequestName[];
   /** References of new orders, by API key. */
   readonly references: readonly ReferenceName[];
   /** Commands for several orders, by API key and idempotency key. */
-  readonly bulkRequests: readonly Pick<RepeatableRequest, 'by' | 'idempotencyKey'>[];
+  readonly bulkRequests: readonly RequestName[];
   /** Keys whose recent cancels, or placements, count. */
   readonly limitedKeys: readonly LimitedKey[];
 }

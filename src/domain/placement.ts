@@ -14,12 +14,15 @@ export interface PlaceOrderCommand extends RepeatableRequest {
   readonly placesPerHour?: number | undefined;
 }
 
-/** A request that returns the first outcome when it is repeated with the same key. */
-export interface RepeatableRequest {
-  /** Id of the API key that sent it. */
+/** Names a request among those of an API key. */
+export interface RequestName {
+  /** Id of the API key. */
   readonly by: string;
-  /** Names it among those of the API key. */
   readonly idempotencyKey: string;
+}
+
+/** A request that returns the first outcome when it is repeated with the same key. */
+export interface RepeatableRequest extends RequestName {
   /** Of the request; a repetition with another one is refused. */
   readonly digest: string;
 }

@@ -5,7 +5,12 @@ import type { FreeIds } from '../domain/ids.ts';
 import type { KeyAct, KeyRefusal } from '../domain/key-management.ts';
 import type { OrderCommand } from '../domain/lifecycle.ts';
 import type { OrderDraft, OrderId, Pet } from '../domain/order.ts';
-import type { PlaceOrderCommand, PlaceOrderOutcome } from '../domain/placement.ts';
+import type {
+  PlaceOrderCommand,
+  PlaceOrderOutcome,
+  RepeatableRequest,
+  RequestName,
+} from '../domain/placement.ts';
 import type { DeliveryState, Webhook, WebhookChanges } from '../domain/webhook.ts';
 import type { Action } from './audit.ts';
 
@@ -150,17 +155,8 @@ export type StoreCommand =
       readonly deliveries: readonly RecordedDelivery[];
     };
 
-/** Identifies a repeatable request by its API key and idempotency key. */
-export interface RequestName {
-  /** Id of the API key. */
-  readonly by: string;
-  readonly idempotencyKey: string;
-}
-
 /** A request for a secret that can be repeated. */
-interface KeyRequest extends RequestName {
-  /** Of what it asks for. */
-  readonly digest: string;
+interface KeyRequest extends RepeatableRequest {
   /** Of the secret that it makes; see `secretMadeBy`. */
   readonly salt: string;
 }

@@ -1,6 +1,8 @@
-import type { RepeatableRequest } from '../../domain/placement.ts';
-import { PLACEMENT_KEPT_MS } from '../../domain/placement.ts';
-import type { RequestName } from '../commands.ts';
+import {
+  PLACEMENT_KEPT_MS,
+  type RepeatableRequest,
+  type RequestName,
+} from '../../domain/placement.ts';
 import { byText, expectWritten, jsonRows, type Session } from './session.ts';
 
 /** A request of an API key that can be repeated, and its results, which are a JSON value. */
