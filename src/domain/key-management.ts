@@ -121,16 +121,17 @@ function updated(
   const after: ApiKey = { ...key, name, scopes, cancelsPerHour, placesPerHour, former };
   const wider = [
     ...scopesBeyond(after, key).map(({ pointer }) => ({ pointer, detail: 'can only be fewer' })),
-    ...LIMITS.filter((limit) => (after[limit] ?? 0) > (key[limit] ?? Number.POSITIVE_INFINITY)).map(
-      (limit) => ({ pointer: `/${limit}`, detail: `can only become less than ${key[limit]}` }),
-    ),
+    ...LIMITS.filter((limit) => exceeds(after[limit], key[limit])).map((limit) => ({
+      pointer: `/${limit}`,
+      detail: `can only become less than ${key[limit]}`,
+    })),
     // The manager's own end is the latest, so no key makes its own end later.
-    ...(isLater(until, key.expiresAt)
+    ...(exceeds(until, key.expiresAt)
       ? problemsBeyond({ ...after, expiresAt: until }, manager)
       : []),
   ];
   if (wider.length > 0) return exceeding(wider);
-  const isSooner = isLater(key.expiresAt, until) || !isAllowed(after, MANAGES);
+  const isSooner = exceeds(key.expiresAt, until) || !isAllowed(after, MANAGES);
   if (isSooner && manages(key, now) && !hasOtherManager) return 'last_key_manager';
   const result = { ...after, expiresAt: until };
   return keyTag(result) === keyTag(key) ? key : result;
@@ -153,9 +154,7 @@ function beyond(key: ApiKey, manager: ApiKey): KeyRefusal | undefined {
 
 function problemsBeyond(key: ApiKey, manager: ApiKey): KeyProblem[] {
   const limits = LIMITS.filter(
-    (limit) =>
-      isAllowed(key, LIMITED[limit]) &&
-      (key[limit] ?? Number.POSITIVE_INFINITY) > (manager[limit] ?? Number.POSITIVE_INFINITY),
+    (limit) => isAllowed(key, LIMITED[limit]) && exceeds(key[limit], manager[limit]),
   ).map((limit) => ({
     pointer: `/${limit}`,
     detail: `must be at most ${manager[limit]}, as for the API key of the request`,
@@ -173,7 +172,7 @@ function scopesBeyond(key: ApiKey, { scopes: own = IMPLIED_SCOPES }: ApiKey): Ke
 }
 
 function expiryBeyond({ expiresAt }: ApiKey, manager: ApiKey): KeyProblem[] {
-  if (!isLater(expiresAt, manager.expiresAt)) return [];
+  if (!exceeds(expiresAt, manager.expiresAt)) return [];
   const end = formatTimestamp(manager.expiresAt!);
   return [
     {
@@ -183,8 +182,8 @@ function expiryBeyond({ expiresAt }: ApiKey, manager: ApiKey): KeyProblem[] {
   ];
 }
 
-/** Compares two ends; undefined is never. */
-function isLater(one: number | undefined, other: number | undefined): boolean {
+/** Compares two limits, or two ends; undefined is none. */
+function exceeds(one: number | undefined, other: number | undefined): boolean {
   return (one ?? Number.POSITIVE_INFINITY) > (other ?? Number.POSITIVE_INFINITY);
 }
 
