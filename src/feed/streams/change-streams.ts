@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { positionText } from '../../../protocol/history.ts';
 import type { ApiKey } from '../../domain/api-key.ts';
@@ -185,7 +186,7 @@ export class ChangeStreams {
       const isBehind = next.isMore
         ? response.writableNeedDrain
         : response.writableLength > MAX_STREAM_BACKLOG_BYTES;
-      if (isBehind) await drained(response);
+      if (isBehind) await drained(response, signal);
     };
     try {
       await write(page);
@@ -253,17 +254,9 @@ function endSoon(response: ServerResponse): void {
   whenClosed(response, () => clearTimeout(overdue));
 }
 
-/** Resolves when a response can take more, or is closed. */
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      response.off('drain', done);
-      response.off('close', done);
-      resolve();
-    };
-    response.on('drain', done);
-    response.on('close', done);
-  });
+/** Resolves when a response can take more, or its stream is closed. */
+async function drained(response: ServerResponse, closed: AbortSignal): Promise<void> {
+  await once(response, 'drain', { signal: closed }).catch(() => {});
 }
 
 function isOpen({ writableEnded, destroyed }: ServerResponse): boolean {
