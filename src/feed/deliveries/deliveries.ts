@@ -158,9 +158,10 @@ export class Deliveries {
         this.#parts.logger.warn(details, 'a delivery was interrupted; it is retried');
       }
       endpoint.retryAt = performance.now() + RETRY_MS;
+    } finally {
+      endpoint.isBusy = false;
+      if (endpoint.isRemoved) this.#endpoints.delete(endpoint.webhook.id);
     }
-    endpoint.isBusy = false;
-    if (endpoint.isRemoved) this.#endpoints.delete(endpoint.webhook.id);
   }
 
   /** Sends pages until there is nothing more to send, a delivery fails, or other endpoints need the slot. */
