@@ -4,7 +4,6 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { load } from 'js-yaml';
 import {
-  codesOf,
   type OpenApi,
   type Operation,
   openValues,
@@ -254,6 +253,12 @@ export function errorCodesSource(): string {
     'export const ERROR_CODES: Readonly<Record<OperationName, Readonly<Record<string, number>>>> = {',
     `${entries.join('\n')}\n};\n`,
   ].join('\n');
+}
+
+/** Returns the error codes of a response, each with its status. */
+export function codesOf(status: string, response: Response): (readonly [string, number])[] {
+  const { 'x-error-codes': codes = [], 'x-error-statuses': statuses = [] } = response;
+  return codes.map((code, index) => [code, statuses[index] ?? Number(status)]);
 }
 
 function literal(entries: readonly (readonly [string, number])[]): string {

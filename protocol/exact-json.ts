@@ -11,7 +11,7 @@ export class OtherNumber {
 }
 
 /** A JSON value; integers as bigint, whatever their size. */
-export type JsonValue =
+type JsonValue =
   | string
   | bigint
   | OtherNumber
@@ -21,7 +21,6 @@ export type JsonValue =
   | readonly JsonValue[]
   | { readonly [name: string]: JsonValue };
 
-/** A parsed JSON text. */
 export interface ExactJson {
   readonly value: JsonValue;
   /** A name that occurs twice in an object of the text; JSON.parse keeps the last value. */

@@ -1,7 +1,7 @@
 // The history of a store is a chain of hashes (format 1, decision 045). A revision's head is the SHA-256 of the head before and the revision's
 // digest; the digest is the SHA-256 of the lines of its events.
 
-import type { Change } from './generated/records.ts';
+import type { Change, OrderRecord } from './generated/records.ts';
 
 /** A point in the history of a store: everything up to a revision. */
 export interface Position {
@@ -37,22 +37,14 @@ export function isSamePosition(one: Position, other: Position): boolean {
 export const STATUS_WITH = { reason: 'cancelled', trackingNumber: 'shipped' } as const;
 
 /** An event, with the order as it was after it; times as the contract writes them. */
-interface HistoryEvent {
-  readonly type: string;
-  readonly at: string;
+interface HistoryEvent extends Pick<Change, 'type' | 'at'> {
   /** Id of the API key; absent for operators. */
   readonly by?: string | undefined;
   readonly shipDate?: string | undefined;
-  readonly order: {
-    readonly id: bigint;
-    readonly petId?: bigint | undefined;
-    readonly quantity?: bigint | undefined;
-    readonly complete?: boolean | undefined;
-    readonly status: string;
-    readonly reference?: string | undefined;
-    readonly reason?: string | undefined;
-    readonly trackingNumber?: string | undefined;
-  };
+  readonly order: Pick<
+    OrderRecord,
+    'id' | 'petId' | 'quantity' | 'complete' | 'status' | 'reference' | 'reason' | 'trackingNumber'
+  >;
 }
 
 /**

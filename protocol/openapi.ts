@@ -33,7 +33,7 @@ export interface Operation {
   readonly 'x-sunset'?: string;
 }
 
-export interface RequestBody {
+interface RequestBody {
   readonly required?: boolean;
   /** By default MAX_JSON_BYTES. */
   readonly 'x-max-bytes'?: number;
@@ -74,7 +74,6 @@ interface Media {
   readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
 }
 
-/** A JSON Schema. */
 export interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -96,12 +95,6 @@ export interface Schema {
 /** Returns the values that a text is known to have, beside others. */
 export function openValues(schema: Schema): readonly string[] | undefined {
   return schema.examples ?? schema['x-extensible-enum'];
-}
-
-/** Returns the error codes of a response, each with its status. */
-export function codesOf(status: string, response: Response): (readonly [string, number])[] {
-  const { 'x-error-codes': codes = [], 'x-error-statuses': statuses = [] } = response;
-  return codes.map((code, index) => [code, statuses[index] ?? Number(status)]);
 }
 
 /** Returns the scope that an operation of v2 needs; undefined for one that every key may call. */

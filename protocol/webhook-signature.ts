@@ -12,7 +12,6 @@ export interface SignedContent {
   readonly body: string;
 }
 
-/** Returns the text that is signed. */
 export function signedText({ id, timestamp, body }: SignedContent): string {
   return `${id}.${timestamp}.${body}`;
 }

@@ -69,8 +69,19 @@ export interface Sampled {
   readonly path: string;
 }
 
+/** A call in each language. */
+export type Samples = Readonly<Record<'curl' | 'JavaScript' | 'Python', string>>;
+
+export function operationSamples(sampled: Sampled): Samples {
+  return {
+    curl: curlLine(sampled),
+    JavaScript: clientLines(sampled),
+    Python: pythonLines(sampled),
+  };
+}
+
 /** Returns a call with the client library, with its imports and variables. */
-export function clientLines({ operation, version, rootUrl }: Sampled): string {
+function clientLines({ operation, version, rootUrl }: Sampled): string {
   const call = CLIENT_CALLS[version]![operation.operationId]!;
   const [, item] = /^for await \(const (?:\{ )?(\w+)/.exec(call) ?? [];
   const printed =
@@ -165,8 +176,7 @@ const inShell = (name: string): string => `\${${name}:?}`;
 const environmentLine = (variables: readonly string[]): string =>
   `# The environment has ${['KEY', ...variables].join(', ').replace(/, (\w+)$/, ' and $1')}.\n`;
 
-/** Returns a call with curl. */
-export function curlLine(sampled: Sampled): string {
+function curlLine(sampled: Sampled): string {
   const { operation, parameters, method } = sampled;
   const variables = variablesIn(sampled);
   const body = bodyOf(operation);
@@ -185,7 +195,7 @@ export function curlLine(sampled: Sampled): string {
 }
 
 /** Returns a call with the standard library of Python, whose integers are exact. */
-export function pythonLines(sampled: Sampled): string {
+function pythonLines(sampled: Sampled): string {
   const { operation, parameters, method, path } = sampled;
   const variables = variablesIn(sampled);
   const body = bodyOf(operation);

@@ -3,8 +3,9 @@ import { asset } from '../src/assets.ts';
 import { SCOPES } from '../src/domain/api-key.ts';
 import { type Html, html, icon } from '../src/http/pages/html.ts';
 import { refuse } from '../src/http/request/reply.ts';
+import { operationSamples } from './examples.ts';
 import { inlineMarkdown, markdown } from './markdown.ts';
-import { operationSamples, responseExample, sampleTabs } from './samples.ts';
+import { responseExample, sampleTabs } from './samples.ts';
 
 /** The permissions of each scope. */
 const PERMITTED: Readonly<Record<(typeof SCOPES)[number], string>> = {
@@ -112,7 +113,6 @@ export function changelogSection(): Html {
   return textSection('changelog', body.replaceAll(/\[([^\]]+)\]\((?!https?:|#)[^)]*\)/g, '$1'));
 }
 
-/** A section that is written in Markdown. */
 function textSection(id: (typeof GUIDE)[number][0], text: string): Html {
   const title = GUIDE.find(([each]) => each === id)![1];
   return html`<section class="whole-width" id="${id}" aria-labelledby="${id}-title">
@@ -123,7 +123,6 @@ function textSection(id: (typeof GUIDE)[number][0], text: string): Html {
 /** The id of the first row of an error code. */
 const errorAnchor = (code: string): string => `error-${code}`;
 
-/** A link to the explanation of an error code. */
 export const errorLink = (code: string): Html =>
   html`<a href="#${errorAnchor(code)}"><code>${code}</code></a>`;
 

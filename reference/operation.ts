@@ -8,19 +8,17 @@ import {
   scopeOf,
 } from '../protocol/openapi.ts';
 import { type Html, html } from '../src/http/pages/html.ts';
-import { bodyToEdit, type Sampled } from './examples.ts';
+import { bodyToEdit, operationSamples, type Sampled } from './examples.ts';
 import { children, fieldLines, typeName } from './fields.ts';
 import { errorLink, scopeAnchor } from './guide.ts';
 import { markdown } from './markdown.ts';
-import { deliveryExample, operationSamples, responseExample, sampleTabs } from './samples.ts';
+import { deliveryExample, responseExample, sampleTabs } from './samples.ts';
 
-/** The location of an operation. */
 interface Place extends Omit<Sampled, 'operation' | 'parameters'> {
   /** Where "try it" acts. */
   readonly environment: string;
 }
 
-/** The id of the section of an operation. */
 export function anchor(version: string, { operationId }: Operation): string {
   return `${version}-${operationId}`;
 }
@@ -28,7 +26,6 @@ export function anchor(version: string, { operationId }: Operation): string {
 const parametersOf = (document: OpenApi, { parameters = [] }: Operation): Parameter[] =>
   parameters.map((each) => resolved(document, each));
 
-/** Writes the section of an operation. */
 export function operationSection(document: OpenApi, operation: Operation, place: Place): Html {
   const { version, method, path } = place;
   const parameters = parametersOf(document, operation);
@@ -43,9 +40,7 @@ ${PARAMETER_KINDS.map(([where, title]) => parameterLines(document, parameters, {
 ${bodyLines(document, operation, id)}
 ${returned(document, operation, id)}
 <h4>Responses</h4>
-<ul class="responses">${Object.entries(operation.responses).map(([status, response]) =>
-    responseLine(status, resolved(document, response)),
-  )}</ul>
+<ul class="responses">${responseLines(document, operation)}</ul>
 </div>
 <div class="aside">${sampleTabs(id, operationSamples({ operation, parameters, ...place }))}
 ${exampleOf(document, operation)}
@@ -67,9 +62,7 @@ ${markdown(operation.description)}
 ${parameterLines(document, parameters, { where: 'header', title: 'Headers', id })}
 ${bodyLines(document, operation, id)}
 <h4>Answers</h4>
-<ul class="responses">${Object.entries(operation.responses).map(([status, response]) =>
-    responseLine(status, resolved(document, response)),
-  )}</ul>
+<ul class="responses">${responseLines(document, operation)}</ul>
 </div>
 <div class="aside">${deliveryExample(example)}</div>
 </article>
@@ -162,16 +155,18 @@ function returned(document: OpenApi, operation: Operation, id: string): Html {
 ${children(document, media.schema, `${id}-result`)}`;
 }
 
-function responseLine(status: string, response: Response): Html {
-  const codes = response['x-error-codes'] ?? [];
-  const isGood = status.startsWith('2') || status === '304';
-  return html`<li><p><code class="code ${isGood ? 'good' : 'other'}">${status === 'default' ? 'other' : status}</code></p><div>${markdown(response.description)}${
-    codes.length > 0 && html`<p class="codes">${codes.map((code) => html`${errorLink(code)} `)}</p>`
-  }</div></li>
+function responseLines(document: OpenApi, { responses }: Operation): Html[] {
+  return Object.entries(responses).map(([status, response]) => {
+    const { description, 'x-error-codes': codes = [] } = resolved<Response>(document, response);
+    const isGood = status.startsWith('2') || status === '304';
+    return html`<li><p><code class="code ${isGood ? 'good' : 'other'}">${status === 'default' ? 'other' : status}</code></p><div>${markdown(description)}${
+      codes.length > 0 &&
+      html`<p class="codes">${codes.map((code) => html`${errorLink(code)} `)}</p>`
+    }</div></li>
 `;
+  });
 }
 
-/** The example of a success. */
 function exampleOf(document: OpenApi, operation: Operation): Html {
   const { status, media } = successOf(document, operation);
   const example = media?.example ?? Object.values(media?.examples ?? {})[0]?.value;

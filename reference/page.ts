@@ -4,13 +4,11 @@ import { changelogSection, errorGuide, GUIDE, guides } from './guide.ts';
 import { markdown } from './markdown.ts';
 import { anchor, deliverySection, operationSection } from './operation.ts';
 
-/** A version of the contract. */
 export interface Documented {
   readonly version: string;
   readonly document: OpenApi;
 }
 
-/** The parts of the page besides the contracts. */
 interface PageParts {
   /** The URL of the service, such as https://api.store.example */
   readonly rootUrl: string;

@@ -1,10 +1,9 @@
 import { toJson } from '../protocol/exact-json.ts';
 import { type Html, html } from '../src/http/pages/html.ts';
 import { codeView } from './code-view.ts';
-import { clientLines, curlLine, pythonLines, type Sampled } from './examples.ts';
+import type { Samples } from './examples.ts';
 
 const LANGUAGES = ['curl', 'JavaScript', 'Python'] as const;
-type Samples = Readonly<Record<(typeof LANGUAGES)[number], string>>;
 
 /** Writes a sample in all languages. Radio buttons make the tabs, so they work without scripts. */
 export function sampleTabs(id: string, samples: Samples): Html {
@@ -20,21 +19,11 @@ ${LANGUAGES.map(
 )}</div>`;
 }
 
-/** The samples of an operation. */
-export function operationSamples(sampled: Sampled): Samples {
-  return {
-    curl: curlLine(sampled),
-    JavaScript: clientLines(sampled),
-    Python: pythonLines(sampled),
-  };
-}
-
-/** Writes an example of a response. */
 export function responseExample(status: string, title: string, example: unknown): Html {
-  const text = typeof example === 'string' ? example : toJson(example, 2);
+  const code = typeof example === 'string' ? example : codeView(toJson(example, 2), 'json');
   const kind = status.startsWith('2') ? 'good' : 'other';
   return html`<figure class="response ${kind}"><figcaption><b>${status}</b> ${title}</figcaption>
-<pre tabindex="0" aria-label="Response ${status}"><code>${typeof example === 'string' ? text : codeView(text, 'json')}</code></pre></figure>
+<pre tabindex="0" aria-label="Response ${status}"><code>${code}</code></pre></figure>
 `;
 }
 

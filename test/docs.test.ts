@@ -9,6 +9,7 @@ import { MAX_BATCH } from '../src/domain/batch.ts';
 import { PLACEMENT_KEPT_MS } from '../src/domain/placement.ts';
 import { MAX_PETS, MAX_WEBHOOKS, RESERVED_WEBHOOKS } from '../src/domain/webhook.ts';
 import { TEST_WITHIN_MS } from '../src/feed/deliveries/test-delivery.ts';
+import { MAX_STREAM_BACKLOG_BYTES } from '../src/feed/streams/change-streams.ts';
 import * as http from '../src/http/limits.ts';
 import { GIVE_UP_AFTER_MS } from '../src/store/group-commit.ts';
 import { MAX_ROWS_READ } from '../src/store/pages.ts';
@@ -46,7 +47,7 @@ test('the limits of the program are those in the table of docs/configuration.md'
       [http.MAX_STREAMS, http.MAX_STREAMS_PER_KEY],
       [2_000, 100],
     ],
-    ['for the client of a stream | 256 KiB', [http.MAX_STREAM_BACKLOG_BYTES], [262_144]],
+    ['for the client of a stream | 256 KiB', [MAX_STREAM_BACKLOG_BYTES], [262_144]],
     ['webhooks read at the same time | 8; 2 of a key', [MAX_PAGES.max, MAX_PAGES.maxOfOne], [8, 2]],
     ['up to 500 of a key for up to 1 s', [MAX_PAGES.maxWaiting, MAX_PAGES.waitMs], [500, 1_000]],
     ['read at the same time | 4; 1 of a key', [MAX_COUNTS.max, MAX_COUNTS.maxOfOne], [4, 1]],

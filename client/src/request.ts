@@ -188,7 +188,6 @@ class Connection {
   }
 }
 
-/** A response. */
 export class Reply<Name extends OperationName = OperationName> {
   readonly request: Request<Name>;
   readonly status: number;
@@ -440,7 +439,6 @@ function has(property: string): boolean {
   return typeof globalThis.Request === 'function' && property in globalThis.Request.prototype;
 }
 
-/** The entries that are given. */
 function given(values: Readonly<Record<string, string | undefined>>): [string, string][] {
   return Object.entries(values).filter(
     (entry): entry is [string, string] => entry[1] !== undefined,

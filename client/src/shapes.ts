@@ -85,8 +85,8 @@ const TOTALS = { placed: 'bigint', cancelled: 'bigint', shipped: 'bigint' } as c
 
 const KEY = { id: 'string', name: 'string', scopes: Array.isArray } as const;
 const MANAGED_KEY: Shape<ManagedKey> = {
-  ...{ id: 'string', name: 'string', state: 'string', scopes: Array.isArray },
-  ...{ createdAt: 'string', webhooks: 'bigint' },
+  ...KEY,
+  ...{ state: 'string', createdAt: 'string', webhooks: 'bigint' },
 };
 const KEY_SECRET = {
   key: MANAGED_KEY,

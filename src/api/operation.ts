@@ -8,7 +8,7 @@ import type { WebhookKey } from '../feed/deliveries/webhook-key.ts';
 import type { ChangeStreams } from '../feed/streams/change-streams.ts';
 import type { Contract } from '../http/contract/contract.ts';
 import type { OperationInput } from '../http/contract/handlers.ts';
-import { type Exchange, inTime, type RouteHandler } from '../http/request/exchange.ts';
+import { inTime, type RouteHandler } from '../http/request/exchange.ts';
 import { type ErrorReply, type Reply, sendReply } from '../http/request/reply.ts';
 import type { Store } from '../store/store.ts';
 import type { ReadKind, Reads } from './reads.ts';
@@ -58,7 +58,6 @@ type Handle<Id extends keyof Operations> = (
   services: Services,
 ) => Answer<Id> | Promise<Answer<Id>>;
 
-/** An operation of the contract. */
 export interface Operation {
   readonly id: keyof Operations;
   /** @throws Error if the contract has no such operation */
@@ -80,30 +79,21 @@ export function operation<Id extends keyof Operations>(
     route: (contract, services) =>
       contract.validated<Operations[Id]['parameters'], Operations[Id]['body']>(
         id,
-        (exchange, input) => {
+        async (exchange, input) => {
           exchange.answerBy += extraMs;
           const { request, apiKey, answerBy } = exchange;
           const call = { ...input, request, key: apiKey!, answerBy };
           const work = () => handle(call, services);
-          if (reads === undefined) return answer(exchange, work);
-          return answer(exchange, () => services.reads.run(reads, call, work));
+          const answer = async () =>
+            reads === undefined ? work() : services.reads.run(reads, call, work);
+          sendReply(exchange, await inTime(exchange, answer));
         },
       ),
   };
 }
 
-/** Sends the reply of `work`, within the deadline of the request. */
-export async function answer(
-  exchange: Exchange,
-  work: () => Reply | ErrorReply | Promise<Reply | ErrorReply>,
-): Promise<void> {
-  sendReply(exchange, await inTime(exchange, async () => work()));
-}
-
-/** Content-Type of records in JSON. */
 export const JSON_TYPE = ['content-type', 'application/json'] as const;
 
-/** Returns a reply with a JSON body. */
 export function jsonReply<T>(
   status: 200 | 201,
   headers: readonly string[],

@@ -4,8 +4,9 @@ import type { BatchCommand } from '../domain/batch.ts';
 import type { OrderId } from '../domain/order.ts';
 import { expectTime, inTime, timeLeft } from '../http/request/exchange.ts';
 import { type ErrorReply, refuse } from '../http/request/reply.ts';
-import type { OutcomeOf } from '../store/commands.ts';
+import type { OutcomeOf, StoreCommand } from '../store/commands.ts';
 import { GIVE_UP_AFTER_MS } from '../store/group-commit.ts';
+import type { Store } from '../store/store.ts';
 
 /** When a request must be answered, by performance.now(). */
 interface Timed {
@@ -36,6 +37,17 @@ export function submitting(
 export function oneAtATime(submit: Submit): Submit {
   const mutex = new Mutex();
   return (request, command) => mutex.run(async () => submit(request, command));
+}
+
+/** Carries out a command of a request on keys or webhooks. @throws TimedOut if its time was up before */
+export async function applied<C extends StoreCommand>(
+  request: Timed,
+  store: Pick<Store, 'apply'>,
+  command: C,
+): Promise<OutcomeOf<C>> {
+  expectTime(request);
+  const [outcome] = await store.apply([command]);
+  return outcome!;
 }
 
 /** The command that cancels an order for the client with this key. */

@@ -103,13 +103,6 @@ export function revoked(key: ApiKey, now: number): ApiKey {
   return { ...key, revokedAt: now, ticket: undefined };
 }
 
-/** Returns a key with an invitation; its secret stays valid until that is redeemed. */
-export function invited(key: ApiKey, ticket: Ticket, secretBy: string): ApiKey {
-  const digest = hasSecret(key) ? key.digest : digestWithoutSecret(ticket);
-  return { ...key, digest, ticket, secretBy };
-}
-
-/** Returns whether a key has the scope `scope`. */
 export function isAllowed({ scopes }: ApiKey, scope: Scope): boolean {
   return (scopes ?? IMPLIED_SCOPES).includes(scope);
 }
@@ -173,7 +166,6 @@ function base62(value: bigint, length: number): string {
   return text.padStart(length, '0');
 }
 
-/** Returns a new key for `secret`. */
 export function newApiKey(
   secret: string,
   { now, ...details }: Omit<ApiKey, 'id' | 'digest' | 'createdAt'> & { readonly now: number },
@@ -189,7 +181,6 @@ export function isKeyName(text: string): boolean {
   );
 }
 
-/** Returns the state of a key at `now`. */
 export function keyStatus(key: ApiKey, now: number): 'valid' | 'revoked' | 'expired' {
   if (key.revokedAt !== undefined) return 'revoked';
   return key.expiresAt !== undefined && key.expiresAt <= now ? 'expired' : 'valid';

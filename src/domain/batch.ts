@@ -1,16 +1,14 @@
 import {
   type BulkCommand,
-  type BulkName,
   type BulkOutcome,
-  type BulkRequest,
   type ChangeCommand,
   type ChangeResult,
   isDone,
 } from './bulk.ts';
 import type { ChainedEvent } from './heads.ts';
-import { Allowance, type HourlyUse, type LimitedAction } from './hourly-limit.ts';
+import { Allowance, type HourlyUse, type LIMITED_ACTIONS } from './hourly-limit.ts';
 import { ALL_IDS, type FreeIds } from './ids.ts';
-import { type Decision, decide, idOf, type KnownOrder, type OrderCommand } from './lifecycle.ts';
+import { type Decision, decide, type KnownOrder, type OrderCommand } from './lifecycle.ts';
 import {
   byId,
   differingFields,
@@ -19,13 +17,12 @@ import {
   type OrderId,
   type OrderStatus,
 } from './order.ts';
-import {
-  type KnownReference,
-  NOT_PLACED,
-  nameOfKey,
-  type Placement,
-  type PlaceOrderCommand,
-  type PlaceOrderOutcome,
+import type {
+  Placement,
+  PlaceOrderCommand,
+  PlaceOrderOutcome,
+  RepeatableRequest,
+  RequestName,
 } from './placement.ts';
 
 export type BatchCommand = OrderCommand | PlaceOrderCommand | BulkCommand;
@@ -47,44 +44,45 @@ export function isBatchCommand(command: { readonly type: string }): command is B
   return BATCH_COMMANDS.includes(command.type);
 }
 
-/** The outcome of an OrderCommand. */
 export type OrderOutcome =
   | Decision['outcome']
   /** `retryAt`: when the key may cancel again, in milliseconds since the epoch. */
   | { readonly refusal: 'cancel_limit_reached'; readonly retryAt: number };
 
-/** The outcome of a BatchCommand. */
 export type BatchOutcome = OrderOutcome | PlaceOrderOutcome | BulkOutcome;
 
-/** The name of an outcome. */
 export function outcomeName(outcome: OrderOutcome): Decision['outcome'] | 'cancel_limit_reached' {
   return typeof outcome === 'string' ? outcome : outcome.refusal;
 }
 
 /** What an engine must read before it can carry out commands. */
 export interface Lookups {
-  /** Orders. */
   readonly ids: readonly OrderId[];
   /** Placements, by API key and idempotency key. */
-  readonly placements: readonly Pick<Placement, 'by' | 'idempotencyKey'>[];
+  readonly placements: readonly RequestName[];
   /** References of new orders, by API key. */
   readonly references: readonly ReferenceName[];
   /** Commands for several orders, by API key and idempotency key. */
-  readonly bulkRequests: readonly Pick<BulkName, 'by' | 'idempotencyKey'>[];
+  readonly bulkRequests: readonly RequestName[];
   /** Keys whose recent cancels, or placements, count. */
   readonly limitedKeys: readonly LimitedKey[];
 }
 
-/** An API key that is limited in an action. */
 export interface LimitedKey {
   readonly by: string;
-  readonly action: LimitedAction;
+  readonly action: (typeof LIMITED_ACTIONS)[number];
 }
 
-/** A reference of an API key. */
 export interface ReferenceName {
   readonly by: string;
   readonly reference: string;
+}
+
+/** A command for several orders with its outcome, as stored. */
+interface BulkRequest extends RepeatableRequest {
+  readonly results: readonly ChangeResult[];
+  /** Milliseconds since the epoch. */
+  readonly at: number;
 }
 
 /** The state of the store on which the outcomes of commands depend. */
@@ -94,7 +92,8 @@ export interface Known {
   /** Needed to place orders without an id. */
   readonly freeIds?: FreeIds | undefined;
   readonly placements?: readonly Placement[];
-  readonly references?: readonly KnownReference[];
+  /** With the orders as they were placed. */
+  readonly references?: readonly { readonly by: string; readonly placed: Order }[];
   readonly bulkRequests?: readonly BulkRequest[];
   readonly uses?: readonly (HourlyUse & LimitedKey)[];
 }
@@ -103,26 +102,25 @@ export function lookupsOf(commands: readonly BatchCommand[]): Lookups {
   const ids = new Set<OrderId>();
   const placements: PlaceOrderCommand[] = [];
   const references: ReferenceName[] = [];
-  const bulkRequests: BulkName[] = [];
+  const bulkRequests: RepeatableRequest[] = [];
   const limited = new Map<string, LimitedKey>();
-  const limit = (by: string, action: LimitedAction) =>
-    limited.set(nameOfLimit({ by, action }), { by, action });
+  const limit = (key: LimitedKey) => limited.set(nameOfLimit(key), key);
   for (const command of commands) {
     if (command.type === 'bulk') {
       for (const { id } of command.changes) ids.add(id);
       if (command.repeatable !== undefined) bulkRequests.push(command.repeatable);
       const [first] = command.changes;
-      if (first?.cancelsPerHour !== undefined) limit(first.by!, 'cancel');
+      if (first?.cancelsPerHour !== undefined) limit({ by: first.by!, action: 'cancel' });
       continue;
     }
     if (command.type === 'placeOrder') {
       const { by, draft } = command;
       placements.push(command);
-      if (command.placesPerHour !== undefined) limit(by, 'place');
+      if (command.placesPerHour !== undefined) limit({ by, action: 'place' });
       if (draft.reference !== undefined) references.push({ by, reference: draft.reference });
     } else ids.add(idOf(command));
     if (command.type === 'cancel' && command.cancelsPerHour !== undefined) {
-      limit(command.by!, 'cancel');
+      limit({ by: command.by!, action: 'cancel' });
     }
   }
   return {
@@ -134,9 +132,7 @@ export function lookupsOf(commands: readonly BatchCommand[]): Lookups {
   };
 }
 
-/** An event to be written. */
 export interface OrderEventDraft extends ChainedEvent {
-  /** Of the order. */
   readonly id: OrderId;
   /** The order before a shipment, which overwrites its date. */
   readonly before: Order | undefined;
@@ -392,11 +388,23 @@ export class Batch {
   }
 }
 
+/** The revision of a placement that found an order with its reference, and placed none. */
+const NOT_PLACED = 0n;
+
 /** `index` is the position of the order that differs. */
 export type PlaceAllOutcome =
   | { readonly placed: number; readonly refusal?: undefined }
   | { readonly refusal: 'no_ids_left' }
   | { readonly refusal: 'order_differs'; readonly index: number };
+
+function idOf(command: OrderCommand): OrderId {
+  return command.type === 'insertOrder' ? command.order.id : command.id;
+}
+
+/** Returns a text that is unique for an API key and one of its idempotency keys, or one of its references. */
+function nameOfKey(by: string, name: string): string {
+  return `${by} ${name}`;
+}
 
 function nameOfLimit({ by, action }: LimitedKey): string {
   return `${by} ${action}`;

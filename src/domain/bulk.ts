@@ -1,4 +1,5 @@
-import type { OrderCommand, OrderRefusal } from './lifecycle.ts';
+import type { Decision, OrderCommand } from './lifecycle.ts';
+import type { RepeatableRequest } from './placement.ts';
 
 /** Maximum number of orders that one command changes; stated in the contract of v2. */
 export const MAX_BULK = 1_000;
@@ -12,32 +13,11 @@ export interface BulkCommand {
   readonly changes: readonly ChangeCommand[];
   /** Whether either all orders are changed or none. */
   readonly isAtomic: boolean;
-  /** Makes the command repeatable: a repetition with the same names returns the first outcome. */
-  readonly repeatable?: BulkName | undefined;
+  /** Makes the command repeatable. */
+  readonly repeatable?: RepeatableRequest | undefined;
 }
 
-/** Names a command of an API key. */
-export interface BulkName {
-  readonly by: string;
-  readonly idempotencyKey: string;
-  /** Digest of the request; a repetition with another one is refused. */
-  readonly digest: string;
-}
-
-/** The result for one of the orders. */
-export type ChangeResult =
-  | 'cancelled'
-  | 'shipped'
-  | 'unchanged'
-  | 'cancel_limit_reached'
-  | OrderRefusal;
-
-/** A command with its outcome, as stored. */
-export interface BulkRequest extends BulkName {
-  readonly results: readonly ChangeResult[];
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-}
+export type ChangeResult = Exclude<Decision['outcome'], 'placed'> | 'cancel_limit_reached';
 
 export type BulkOutcome =
   | {
@@ -53,7 +33,6 @@ export type BulkOutcome =
   | { readonly refusal: 'orders_not_changed'; readonly results: readonly ChangeResult[] }
   | { readonly refusal: 'cancel_limit_reached'; readonly retryAt: number };
 
-/** Whether an order was changed by its command. */
 export function isDone(result: ChangeResult): boolean {
   return result === 'cancelled' || result === 'shipped';
 }

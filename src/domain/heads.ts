@@ -13,7 +13,6 @@ export function headText(head: Head): string {
   return Buffer.from(head.buffer, head.byteOffset, head.byteLength).toString('hex');
 }
 
-/** Returns the head that `headText` has written. */
 export function headFrom(text: string): Head {
   return Buffer.from(text, 'hex');
 }
@@ -62,12 +61,7 @@ export function headAfter(before: Head, digest: Uint8Array): Head {
 export function positionAfterChanges(from: Position, changes: readonly OrderChange[]): Position {
   let head = headFrom(from.head);
   for (const revision of Map.groupBy(changes, ({ order }) => order.revision).values()) {
-    const events = revision.map(({ type, by, order }) => ({
-      type,
-      by,
-      order,
-      at: order.updatedAt,
-    }));
+    const events = revision.map((change) => ({ ...change, at: change.order.updatedAt }));
     head = headAfter(head, eventsDigest(events));
   }
   return { revision: changes.at(-1)?.order.revision ?? from.revision, head: headText(head) };

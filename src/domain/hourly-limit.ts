@@ -1,6 +1,5 @@
 /** What a key can be limited in, per hour. */
 export const LIMITED_ACTIONS = ['cancel', 'place'] as const;
-export type LimitedAction = (typeof LIMITED_ACTIONS)[number];
 
 /** The window in which the cancels or placements of a limited key are counted. */
 export const LIMIT_WINDOW_MS = 3_600_000;
@@ -19,7 +18,6 @@ export function secondOf(now: number): number {
 
 /** The cancels, or placements, that a limited key may still make: at most `limit` in any hour. */
 export class Allowance {
-  /** In an hour. */
   readonly limit: number;
   readonly #now: number;
   /**
@@ -44,7 +42,6 @@ export class Allowance {
     this.#used = this.#recent.reduce((sum, { count }) => sum + count, 0);
   }
 
-  /** Takes one, if there is one left. */
   take(): boolean {
     if (!this.has(1)) return false;
     this.#used += 1;
@@ -52,7 +49,6 @@ export class Allowance {
     return true;
   }
 
-  /** Whether `count` are left. */
   has(count: number): boolean {
     return this.#used + count <= this.limit;
   }

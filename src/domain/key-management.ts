@@ -1,9 +1,9 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import {
   type ApiKey,
+  digestWithoutSecret,
   hasSecret,
   IMPLIED_SCOPES,
-  invited,
   isAllowed,
   keyStatus,
   revoked,
@@ -23,6 +23,8 @@ export const TICKET_MS = 3_600_000;
 /** How long a repetition returns the secret that the first request has made. */
 export const REPEATABLE_MS = 3_600_000;
 
+type Ticket = NonNullable<ApiKey['ticket']>;
+
 /** What a manager does to a key. */
 export type KeyAct =
   | { readonly type: 'create'; readonly key: ApiKey }
@@ -34,19 +36,17 @@ export type KeyAct =
       readonly digest: Uint8Array;
       readonly formerUntil: number | undefined;
     }
-  | { readonly type: 'invite'; readonly id: string; readonly ticket: NonNullable<ApiKey['ticket']> }
+  | { readonly type: 'invite'; readonly id: string; readonly ticket: Ticket }
   | { readonly type: 'revoke'; readonly id: string };
 
 /** Fields to set in a key; absent ones stay as they are. Times are in milliseconds since the epoch. */
-interface KeyChanges extends Partial<Pick<ApiKey, 'name' | 'scopes'>> {
-  readonly cancelsPerHour?: number | undefined;
-  readonly placesPerHour?: number | undefined;
+interface KeyChanges
+  extends Partial<Pick<ApiKey, 'name' | 'scopes' | 'cancelsPerHour' | 'placesPerHour'>> {
   /** "never" removes it. */
   readonly expiresAt?: number | 'never' | undefined;
   readonly endsFormer?: boolean;
 }
 
-/** Why an act is refused. */
 export type KeyRefusal =
   | 'key_ended'
   | 'last_key_manager'
@@ -103,6 +103,12 @@ export function manages(key: ApiKey, now: number): boolean {
   return hasSecret(key) && keyStatus(key, now) === 'valid' && isAllowed(key, MANAGES);
 }
 
+/** Returns a key with an invitation; its secret stays valid until that is redeemed. */
+function invited(key: ApiKey, ticket: Ticket, secretBy: string): ApiKey {
+  const digest = hasSecret(key) ? key.digest : digestWithoutSecret(ticket);
+  return { ...key, digest, ticket, secretBy };
+}
+
 function updated(
   key: ApiKey,
   { name = key.name, endsFormer, ...changes }: KeyChanges,
@@ -115,16 +121,17 @@ function updated(
   const after: ApiKey = { ...key, name, scopes, cancelsPerHour, placesPerHour, former };
   const wider = [
     ...scopesBeyond(after, key).map(({ pointer }) => ({ pointer, detail: 'can only be fewer' })),
-    ...LIMITS.filter((limit) => (after[limit] ?? 0) > (key[limit] ?? Number.POSITIVE_INFINITY)).map(
-      (limit) => ({ pointer: `/${limit}`, detail: `can only become less than ${key[limit]}` }),
-    ),
+    ...LIMITS.filter((limit) => exceeds(after[limit], key[limit])).map((limit) => ({
+      pointer: `/${limit}`,
+      detail: `can only become less than ${key[limit]}`,
+    })),
     // The manager's own end is the latest, so no key makes its own end later.
-    ...(isLater(until, key.expiresAt)
+    ...(exceeds(until, key.expiresAt)
       ? problemsBeyond({ ...after, expiresAt: until }, manager)
       : []),
   ];
   if (wider.length > 0) return exceeding(wider);
-  const isSooner = isLater(key.expiresAt, until) || !isAllowed(after, MANAGES);
+  const isSooner = exceeds(key.expiresAt, until) || !isAllowed(after, MANAGES);
   if (isSooner && manages(key, now) && !hasOtherManager) return 'last_key_manager';
   const result = { ...after, expiresAt: until };
   return keyTag(result) === keyTag(key) ? key : result;
@@ -147,9 +154,7 @@ function beyond(key: ApiKey, manager: ApiKey): KeyRefusal | undefined {
 
 function problemsBeyond(key: ApiKey, manager: ApiKey): KeyProblem[] {
   const limits = LIMITS.filter(
-    (limit) =>
-      isAllowed(key, LIMITED[limit]) &&
-      (key[limit] ?? Number.POSITIVE_INFINITY) > (manager[limit] ?? Number.POSITIVE_INFINITY),
+    (limit) => isAllowed(key, LIMITED[limit]) && exceeds(key[limit], manager[limit]),
   ).map((limit) => ({
     pointer: `/${limit}`,
     detail: `must be at most ${manager[limit]}, as for the API key of the request`,
@@ -167,7 +172,7 @@ function scopesBeyond(key: ApiKey, { scopes: own = IMPLIED_SCOPES }: ApiKey): Ke
 }
 
 function expiryBeyond({ expiresAt }: ApiKey, manager: ApiKey): KeyProblem[] {
-  if (!isLater(expiresAt, manager.expiresAt)) return [];
+  if (!exceeds(expiresAt, manager.expiresAt)) return [];
   const end = formatTimestamp(manager.expiresAt!);
   return [
     {
@@ -177,8 +182,8 @@ function expiryBeyond({ expiresAt }: ApiKey, manager: ApiKey): KeyProblem[] {
   ];
 }
 
-/** Compares two ends; undefined is never. */
-function isLater(one: number | undefined, other: number | undefined): boolean {
+/** Compares two limits, or two ends; undefined is none. */
+function exceeds(one: number | undefined, other: number | undefined): boolean {
   return (one ?? Number.POSITIVE_INFINITY) > (other ?? Number.POSITIVE_INFINITY);
 }
 
@@ -194,5 +199,5 @@ export function keyTag(key: ApiKey): string {
   );
   const set = [id, name, scopes, cancelsPerHour, placesPerHour, expiresAt, revokedAt];
   const text = JSON.stringify([...set, ...secrets, key.former?.until, key.ticket?.until]);
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+  return hash('sha256', text, 'hex').slice(0, 16);
 }

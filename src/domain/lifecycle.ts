@@ -35,16 +35,11 @@ interface ChangeOrder {
 /** As `ifRevision`: no order has it, so that nothing is changed. */
 export const NO_REVISION = -1n;
 
-/** Returns the id of the order that a command refers to. */
-export function idOf(command: OrderCommand): OrderId {
-  return command.type === 'insertOrder' ? command.order.id : command.id;
-}
-
 export const EVENT_TYPES = ['placed', 'cancelled', 'shipped'] as const;
 export type OrderEventType = (typeof EVENT_TYPES)[number];
 
 /** Why a command does not change an order. */
-export type OrderRefusal =
+type OrderRefusal =
   | 'order_not_found'
   | 'order_already_cancelled'
   | 'order_already_shipped'

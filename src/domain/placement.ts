@@ -1,4 +1,4 @@
-import type { Order, OrderDraft, OrderId } from './order.ts';
+import type { OrderDraft, OrderId } from './order.ts';
 
 /**
  * How long the store keeps the placement of an idempotency key; expired placements are deleted by later ones. The contract promises a day. Two
@@ -7,29 +7,30 @@ import type { Order, OrderDraft, OrderId } from './order.ts';
 export const PLACEMENT_KEPT_MS = 3 * 24 * 3_600_000;
 
 /** Places a new order under an id that the store assigns. */
-export interface PlaceOrderCommand {
+export interface PlaceOrderCommand extends RepeatableRequest {
   readonly type: 'placeOrder';
   readonly draft: Omit<OrderDraft, 'id'>;
-  /** Id of the API key that sent the command. */
-  readonly by: string;
-  /** Names the placement among those of the API key: repeating it returns the first outcome. */
-  readonly idempotencyKey: string;
-  /** Digest of the request; a repetition with another one is refused. */
-  readonly digest: string;
   /** How many orders the key may place in any hour; undefined for any number. */
   readonly placesPerHour?: number | undefined;
 }
 
-/** The revision of a placement that found an order with its reference, and placed none. */
-export const NOT_PLACED = 0n;
-
-/** A placement as stored. */
-export interface Placement {
+/** Names a request among those of an API key. */
+export interface RequestName {
+  /** Id of the API key. */
   readonly by: string;
   readonly idempotencyKey: string;
+}
+
+/** A request that returns the first outcome when it is repeated with the same key. */
+export interface RepeatableRequest extends RequestName {
+  /** Of the request; a repetition with another one is refused. */
   readonly digest: string;
+}
+
+/** A placement as stored. */
+export interface Placement extends RepeatableRequest {
   readonly id: OrderId;
-  /** The revision that placed the order, or NOT_PLACED. */
+  /** The revision that placed the order; 0 if there was one with its reference already. */
   readonly revision: bigint;
   /** Milliseconds since the epoch. */
   readonly at: number;
@@ -54,14 +55,3 @@ export type PlaceOrderOutcome =
   /** `retryAt`: when the key may place again, in milliseconds since the epoch. */
   | { readonly refusal: 'place_limit_reached'; readonly retryAt: number }
   | { readonly refusal: 'idempotency_key_reused' | 'reference_taken' | 'no_ids_left' };
-
-/** The order of a reference, as it was placed. */
-export interface KnownReference {
-  readonly by: string;
-  readonly placed: Order;
-}
-
-/** Returns a text that is unique for an API key and one of its idempotency keys, or one of its references. */
-export function nameOfKey(by: string, name: string): string {
-  return `${by} ${name}`;
-}

@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { isSamePosition, type Position } from '../../protocol/history.ts';
 import type { OrderEventType } from './lifecycle.ts';
 
@@ -22,7 +22,7 @@ export const LEASE_MS = 10_000;
 export type PauseReason = 'requested' | 'failed' | 'gone' | 'changes_gone';
 
 /** Which changes an endpoint wants; absent conditions are met by every change. */
-export interface WebhookFilter {
+interface WebhookFilter {
   readonly types: readonly OrderEventType[] | undefined;
   readonly petIds: readonly bigint[] | undefined;
 }
@@ -162,7 +162,7 @@ export function webhookTag(webhook: Webhook): string {
     webhook;
   const set = [id, url, description, types, petIds?.map(String), keyName, generation];
   const text = JSON.stringify([...set, String(version), pauseReason]);
-  return createHash('sha256').update(text).digest('hex').slice(0, 16);
+  return hash('sha256', text, 'hex').slice(0, 16);
 }
 
 /** Returns a webhook with the next secret. @param keyName of the service's webhook key as it is now */

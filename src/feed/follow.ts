@@ -26,7 +26,6 @@ export class PositionLost extends Error {
   }
 }
 
-/** A feed that can be followed. */
 export interface Followed {
   readonly read: ReadFeed;
   /** Resolves when there may be changes after a position, or once `signal` is aborted. */

@@ -4,7 +4,6 @@ import { hostname } from 'node:os';
 import type { Logger } from 'pino';
 import { type Position, positionText } from '../../protocol/history.ts';
 import {
-  ADMIN_HEADERS_MS,
   IDLE_TIMEOUT_MS,
   MAX_ADMIN_CONNECTIONS,
   REQUEST_TIMEOUT_MS,
@@ -33,7 +32,8 @@ interface AdminParts {
   readonly logger: Logger;
 }
 
-export type Admin = ReturnType<typeof buildAdmin>;
+/** Timeout of the headers of a request, also of the first one on a connection. */
+const HEADERS_MS = 3_000;
 
 /** https://prometheus.io/docs/instrumenting/exposition_formats/#text-based-format */
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -44,10 +44,9 @@ const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
  */
 export function buildAdmin(parts: AdminParts) {
   const router = adminRoutes(parts);
-  const find = (method: string, path: string) => router.find(method, path);
   const fail = errorHandler(parts.logger, () => {});
   const options = {
-    headersTimeout: ADMIN_HEADERS_MS,
+    headersTimeout: HEADERS_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
     connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS / 4,
     keepAliveTimeout: 0,
@@ -62,7 +61,7 @@ export function buildAdmin(parts: AdminParts) {
     idle.delete(request.socket);
     // By itself, the limit of requests below sends "Connection: close", and leaves it to the client to close.
     response.shouldKeepAlive = false;
-    const exchange = new Exchange(request, response, find);
+    const exchange = new Exchange(request, response, router);
     if (isOwn(request.headers.host)) {
       dispatch(exchange, fail);
       return;

@@ -1,4 +1,3 @@
-/** The contract's Error record. */
 interface ErrorRecord<Code extends string> {
   readonly code: Code;
   readonly message: string;
@@ -159,8 +158,7 @@ export const ERROR_RECORDS = {
 export type Refusal = keyof typeof ERROR_RECORDS;
 export const REFUSALS = Object.keys(ERROR_RECORDS) as Refusal[];
 
-/** A `code` of Error records. */
-export type ErrorCode = (typeof ERROR_RECORDS)[Refusal]['code'];
+type ErrorCode = (typeof ERROR_RECORDS)[Refusal]['code'];
 
 export function isErrorCode(name: string | undefined): name is ErrorCode {
   return name !== undefined && ERROR_RECORDS[name as Refusal]?.code === name;

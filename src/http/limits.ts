@@ -12,8 +12,10 @@ export const MAX_PROBLEMS = 100;
 export const MAX_CONNECTIONS = 10_000;
 /** Maximum open connections of the admin listener; a further one takes the place of the one that has been idle for longest. */
 export const MAX_ADMIN_CONNECTIONS = 32;
-/** Timeout of the headers of a request on the admin listener, also of the first one on a connection. */
-export const ADMIN_HEADERS_MS = 3_000;
+/** Maximum open streams of changes; 503 beyond it. */
+export const MAX_STREAMS = 2_000;
+/** Maximum open streams of one API key; 429 beyond it. */
+export const MAX_STREAMS_PER_KEY = 100;
 /** Maximum pipelined requests waiting on one connection; the connection is destroyed beyond it. */
 export const MAX_PIPELINED = 100;
 /** Timeout from the first byte of a request to the end of its headers. */
@@ -35,30 +37,3 @@ export const KEEP_ALIVE_MS = 70_000;
 export const LINGER_MS = 5_000;
 /** LINGER_MS during shutdown. */
 export const DRAIN_LINGER_MS = 1_000;
-/** Shutdown: how long a partly received request may take to arrive. */
-export const DRAIN_REQUESTS_MS = 2_000;
-/** Shutdown: how long a connection that was opened before may take to send its first request. */
-export const DRAIN_FIRST_REQUEST_MS = 500;
-/** Shutdown: how often idle connections are closed. */
-export const DRAIN_CHECK_INTERVAL_MS = 50;
-/** Maximum open streams of changes; 503 beyond it. */
-export const MAX_STREAMS = 2_000;
-/** Maximum open streams of one API key; 429 beyond it. */
-export const MAX_STREAMS_PER_KEY = 100;
-/** Maximum bytes that wait for the client of a stream; beyond it, the stream reads from the store again only after they have been sent. */
-export const MAX_STREAM_BACKLOG_BYTES = 256 * 1024;
-/**
- * Maximum bytes that wait for the clients of all streams; beyond it, the streams with the most waiting bytes are closed, and their clients resume.
- */
-export const MAX_STREAMS_BACKLOG_BYTES = 128 * 1024 * 1024;
-/** How long a stream that ends waits for its client to read the rest. */
-export const STREAM_END_MS = 500;
-/** How often the keys of streams are checked: a key that is revoked or expires ends its streams within a second. */
-export const STREAM_KEYS_CHECKED_MS = 400;
-/** How often a comment is written to streams: it keeps proxies from closing them, and detects stalled connections. */
-export const HEARTBEAT_MS = 15_000;
-/**
- * Maximum bytes of list blocks retained only for slow clients, in snapshots that are no longer current; beyond it,
- * the responses of the oldest snapshots are destroyed.
- */
-export const MAX_SUPERSEDED_BYTES = 256 * 1024 * 1024;

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** The address a server listens on. */
 export interface ListenAddress {
   readonly host: string;
   /** 0 selects any free port. */

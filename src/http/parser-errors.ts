@@ -18,17 +18,11 @@ interface ClientError extends Error {
   readonly rawPacket?: unknown;
 }
 
-interface ConnectionParts {
-  readonly turns: Pipelining;
-  readonly bodies: Bodies;
-  readonly cors: Cors;
-}
-
 /** Returns listeners that send Error records for input that never becomes a "request" event. */
 export function clientErrorListeners(
   logger: Logger,
   metrics: Metrics,
-  { turns, bodies, cors }: ConnectionParts,
+  { turns, bodies, cors }: { turns: Pipelining; bodies: Bodies; cors: Cors },
 ) {
   const report = (refusal: Refusal, id: string, parser: string | undefined) => {
     const { status, code } = ERROR_RECORDS[refusal];

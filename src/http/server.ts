@@ -1,5 +1,5 @@
 import { createServer, IncomingMessage, type Server } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Logger } from 'pino';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Traces } from '../telemetry/traces.ts';
@@ -40,13 +40,7 @@ interface ServerParts {
 }
 
 /** The public HTTP listener. Every response conforms to the contract. */
-export interface PublicServer {
-  /** Exposed for a test that compares it with the contract. */
-  readonly router: Router;
-  readonly listen: (address: ListenAddress) => Promise<AddressInfo>;
-  /** Completes the requests in flight, then closes all connections. */
-  readonly close: () => Promise<void>;
-}
+export type PublicServer = ReturnType<typeof buildServer>;
 
 /** Builds the public listener; request processing is wired here, in order. */
 export function buildServer({
@@ -56,17 +50,16 @@ export function buildServer({
   logger,
   cors = new Cors([]),
   traces,
-}: ServerParts): PublicServer {
+}: ServerParts) {
   const fail = errorHandler(logger, metrics.countFault);
   const turns = new Pipelining();
   const bodies = new Bodies();
   const begin = pipeline(authentication(keyRing, fail), bodies, { fail, cors });
-  const find = (method: string, path: string) => router.find(method, path);
   let isClosing = false;
   const server = createHttpServer();
   server.maxConnections = connectionLimit(logger);
   server.on('request', (request, response) => {
-    const exchange = new Exchange(request, response, find);
+    const exchange = new Exchange(request, response, router);
     exchange.corsHeaders = cors.headersFor(request);
     recordRequest(metrics, logger, exchange);
     if (traces !== undefined) beginSpan(traces, exchange);
@@ -89,8 +82,10 @@ export function buildServer({
     socket.destroySoon = () => lingeringClose(socket, isClosing ? DRAIN_LINGER_MS : LINGER_MS);
   });
   return {
+    /** Exposed for a test that compares it with the contract. */
     router,
-    listen: (address) => listen(server, address),
+    listen: (address: ListenAddress) => listen(server, address),
+    /** Completes the requests in flight, then closes all connections. */
     close: () => {
       isClosing = true;
       return drain().finally(endWatch);

@@ -70,9 +70,7 @@ function blockFor(blocks: readonly Block[], id: OrderId): number {
   return low;
 }
 
-/**
- * Returns whether the last block is full and the entry comes after all its orders, so that a new block is started.
- */
+/** Returns whether the last block is full and the entry comes after all its orders, so that a new block is started. */
 function isFullBefore({ ids }: Block, { id }: Entry): boolean {
   return ids.length >= BLOCK_ORDERS && id > ids.at(-1)!;
 }

@@ -7,7 +7,6 @@ import { type Block, withEntries } from './blocks.ts';
 /** The complete response of listOrders at one position: the concatenated `chunks` are the JSON array. */
 export interface Snapshot {
   readonly position: Position;
-  /** Number of orders listed. */
   readonly count: number;
   readonly byteLength: number;
   /** Bytes of blocks replaced since the beginning; an upper bound for the difference between two snapshots. */
@@ -28,7 +27,6 @@ const USE_REPORTED_MS = 60 * 60 * 1_000;
 /** The first orders take longer than later ones, so the end of a read is not estimated from them alone. */
 const ESTIMATED_AFTER_MS = 500;
 
-/** A first read of the list. */
 export interface FirstRead {
   /** Orders that have been read. */
   readonly read: number;
@@ -38,7 +36,6 @@ export interface FirstRead {
   readonly msLeft: number | undefined;
 }
 
-/** The store, as far as the list reads it. */
 interface ListSource extends Pick<Store, 'changedOrders'> {
   status(): Promise<Pick<StoreStatus, 'orders' | 'revision'>>;
 }

@@ -9,9 +9,14 @@ import type { Snapshot } from './listing.ts';
 const BYTES_AT_A_TIME = 256 * 1024;
 
 /**
+ * Maximum bytes of blocks that are retained only for slow clients, in snapshots that are no longer current; beyond it, the responses of the oldest
+ * snapshots are destroyed.
+ */
+const MAX_SUPERSEDED_BYTES = 256 * 1024 * 1024;
+
+/**
  * Sends list snapshots, each response at the pace of its client. Responses of one snapshot share its blocks, and
- * snapshots share unchanged blocks. The memory retained only for slow clients is bounded; beyond the bound, the
- * responses of the oldest snapshots are destroyed.
+ * snapshots share unchanged blocks.
  */
 export class ListSender {
   readonly #maxSupersededBytes: number;
@@ -21,13 +26,10 @@ export class ListSender {
   /** Responses in progress, oldest snapshot first. */
   readonly #readers = new Map<Snapshot, Set<ServerResponse>>();
 
-  /**
-   * @param maxSupersededBytes bound on blocks retained only by responses of snapshots that are no longer current
-   * @param onBytes called with the number of bytes written to a socket
-   */
-  constructor(maxSupersededBytes: number, onBytes: (count: number) => void) {
-    this.#maxSupersededBytes = maxSupersededBytes;
+  /** @param onBytes called with the number of bytes written to a socket */
+  constructor(onBytes: (count: number) => void, maxSupersededBytes = MAX_SUPERSEDED_BYTES) {
     this.#onBytes = onBytes;
+    this.#maxSupersededBytes = maxSupersededBytes;
   }
 
   /** Writes `snapshot` as the body of `response`, whose head was written before, and ends it. Copies no buffers. */

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type OrderId, parseInt64 } from '../domain/order.ts';
 import type { Webhook } from '../domain/webhook.ts';
 import type { ActivityCursor, ActivityQuery } from '../store/activity.ts';
@@ -88,7 +88,7 @@ export function parseEventsCursor(cursor: string, id: OrderId): number | undefin
 
 /** Identifies the query of a cursor. */
 function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 12);
+  return hash('sha256', text, 'base64url').slice(0, 12);
 }
 
 /** Format of the cursors; a later release can still read those of an earlier one. */

@@ -19,7 +19,6 @@ import {
 import { ChangeStreams } from '../feed/streams/change-streams.ts';
 import { Contract } from '../http/contract/contract.ts';
 import { addContractDocument, documentPath, servedDocument } from '../http/contract/served.ts';
-import { MAX_SUPERSEDED_BYTES } from '../http/limits.ts';
 import { addEntrances } from '../http/pages/files.ts';
 import type { Cors } from '../http/request/cors.ts';
 import type { RouteHandler } from '../http/request/exchange.ts';
@@ -120,7 +119,7 @@ function keyRingOf({ config, store, clock }: ListenerParts): KeyRing {
 /** Returns the handlers of contract/v1.yaml, by operationId. */
 function v1Handlers(parts: ListenerParts, submit: Submit): Record<string, RouteHandler> {
   const { config, store, listing, metrics } = parts;
-  const sender = new ListSender(MAX_SUPERSEDED_BYTES, (count) =>
+  const sender = new ListSender((count) =>
     metrics.responseBytes.inc({ operation: 'listOrders' }, count),
   );
   const { petLookup } = config;

@@ -1,6 +1,5 @@
 import { accessSync, constants } from 'node:fs';
 import type { Logger } from 'pino';
-import type { Admin } from '../http/admin.ts';
 import type { Log } from '../telemetry/logger.ts';
 import type { Service } from './service.ts';
 import { type Config, needRestart } from './settings/config.ts';
@@ -11,7 +10,7 @@ const PARENT_CHECK_INTERVAL_MS = 500;
 
 interface Running {
   readonly service: Service;
-  readonly admin: Admin;
+  readonly admin: { close(): Promise<void> };
   /** Reads the configuration as it is now. @throws ConfigError */
   readonly read: () => Config;
 }

@@ -1,11 +1,16 @@
 import type { ApiKey, Environment } from '../domain/api-key.ts';
 import type { OrderOutcome, PlaceAllOutcome } from '../domain/batch.ts';
-import type { BulkCommand, BulkName, BulkOutcome } from '../domain/bulk.ts';
+import type { BulkCommand, BulkOutcome } from '../domain/bulk.ts';
 import type { FreeIds } from '../domain/ids.ts';
 import type { KeyAct, KeyRefusal } from '../domain/key-management.ts';
 import type { OrderCommand } from '../domain/lifecycle.ts';
 import type { OrderDraft, OrderId, Pet } from '../domain/order.ts';
-import type { PlaceOrderCommand, PlaceOrderOutcome } from '../domain/placement.ts';
+import type {
+  PlaceOrderCommand,
+  PlaceOrderOutcome,
+  RepeatableRequest,
+  RequestName,
+} from '../domain/placement.ts';
 import type { DeliveryState, Webhook, WebhookChanges } from '../domain/webhook.ts';
 import type { Action } from './audit.ts';
 
@@ -132,7 +137,7 @@ export type StoreCommand =
       readonly keyName: string;
       /** Milliseconds since the epoch. */
       readonly at: number;
-      readonly name?: Pick<BulkName, 'by' | 'idempotencyKey'> | undefined;
+      readonly name?: RequestName | undefined;
       readonly ifTag?: string | undefined;
     }
   | { readonly type: 'deleteWebhook'; readonly id: string; readonly ifTag?: string | undefined }
@@ -151,7 +156,7 @@ export type StoreCommand =
     };
 
 /** A request for a secret that can be repeated. */
-interface KeyRequest extends BulkName {
+interface KeyRequest extends RepeatableRequest {
   /** Of the secret that it makes; see `secretMadeBy`. */
   readonly salt: string;
 }

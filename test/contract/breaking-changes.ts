@@ -1,5 +1,5 @@
+import { codesOf } from '../../build/records.ts';
 import {
-  codesOf,
   type Header,
   type OpenApi,
   type Operation,

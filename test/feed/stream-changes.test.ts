@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { newSecret, secretDigest } from '../../src/domain/api-key.ts';
-import { STREAM_END_MS, STREAM_KEYS_CHECKED_MS } from '../../src/http/limits.ts';
+import { STREAM_END_MS, STREAM_KEYS_CHECKED_MS } from '../../src/feed/streams/change-streams.ts';
 import type { ChangePage, FeedStart } from '../../src/store/feed.ts';
 import { StoreUnavailable } from '../../src/store/store.ts';
 import { type Event, openStream, STREAM, type Stream } from '../api/v2/open-stream.ts';

@@ -7,7 +7,7 @@ test('a request is answered within two seconds of its arrival', (t) => {
   let now = 5;
   t.mock.method(performance, 'now', () => now);
   const request = { url: '/', method: 'GET', headers: {}, socket: {} };
-  const exchange = new Exchange(request as never, {} as never, () => ({}) as never);
+  const exchange = new Exchange(request as never, {} as never, { find: () => ({}) as never });
   assert.equal(exchange.answerBy, 5 + 1_800);
   now = 7;
   exchange.allowTime();

@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { type TestContext, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { KeyClock } from '../../src/domain/key-clock.ts';
-import { DRAIN_FIRST_REQUEST_MS } from '../../src/http/limits.ts';
+import { DRAIN_FIRST_REQUEST_MS } from '../../src/http/connection/graceful-close.ts';
 import type { Handle } from '../../src/http/request/exchange.ts';
 import { KeyRing } from '../../src/http/request/key-ring.ts';
 import { sendReply } from '../../src/http/request/reply.ts';

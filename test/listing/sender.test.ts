@@ -55,7 +55,7 @@ async function sendToStalledClients(
 test('slow readers stay connected while their lists differ little from the newest', async (t) => {
   const responses = await sendToStalledClients(
     t,
-    new ListSender(16 * MEGABYTE, () => {}),
+    new ListSender(() => {}, 16 * MEGABYTE),
     versions(12, 1),
   );
   assert.deepEqual(
@@ -67,7 +67,7 @@ test('slow readers stay connected while their lists differ little from the newes
 test('slow readers that retain too much of old lists are disconnected, oldest list first', async (t) => {
   const responses = await sendToStalledClients(
     t,
-    new ListSender(16 * MEGABYTE, () => {}),
+    new ListSender(() => {}, 16 * MEGABYTE),
     // Each by two clients.
     versions(8, 4).flatMap((version) => [version, version]),
   );
@@ -88,7 +88,7 @@ test('sending to a fast reader yields to the event loop after each chunk', async
   };
   const server = createServer((_request, response) => {
     response.writeHead(200, { 'content-length': snapshot!.byteLength });
-    new ListSender(MEGABYTE, () => {}).send(response, snapshot!);
+    new ListSender(() => {}, MEGABYTE).send(response, snapshot!);
     response.on('finish', () => {
       isOver = true;
     });
@@ -102,7 +102,7 @@ test('sending to a fast reader yields to the event loop after each chunk', async
 });
 
 test('a list whose client disconnected before it was sent retains no snapshot', async (t) => {
-  const sender = new ListSender(16 * MEGABYTE, () => {});
+  const sender = new ListSender(() => {}, 16 * MEGABYTE);
   const [old, ...newer] = versions(3, 8);
   const gone = Promise.withResolvers<ServerResponse>();
   const server = createServer((_request, response) => {
@@ -128,7 +128,7 @@ test('a list whose client disconnected before it was sent retains no snapshot', 
 
 test('lists of disconnected clients do not count against a slow reader', async (t) => {
   const lists = versions(11, 4);
-  const readers = new ListSender(33 * MEGABYTE, () => {});
+  const readers = new ListSender(() => {}, 33 * MEGABYTE);
   const [slow] = await sendToStalledClients(t, readers, lists.slice(0, 1));
   for (const list of lists.slice(1)) {
     const [response] = await sendToStalledClients(t, readers, [list]);

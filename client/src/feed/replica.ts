@@ -125,7 +125,6 @@ async function readOn(
   });
 }
 
-/** A replica in memory. */
 export async function* keepCopy(
   settings: Settings,
   options: ReplicaOptions & Stoppable,

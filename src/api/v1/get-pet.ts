@@ -3,11 +3,10 @@ import type { Pet as PetRecord } from '../../../protocol/generated/records.ts';
 import type { ApiKey } from '../../domain/api-key.ts';
 import { type Pet, parseInt64 } from '../../domain/order.ts';
 import type { HeaderList } from '../../http/error-records.ts';
-import type { Exchange, Handle } from '../../http/request/exchange.ts';
-import { type ErrorReply, type Reply, refuse } from '../../http/request/reply.ts';
-import { answer, jsonReply } from '../operation.ts';
+import { type Exchange, type Handle, inTime } from '../../http/request/exchange.ts';
+import { type ErrorReply, type Reply, refuse, sendReply } from '../../http/request/reply.ts';
+import { jsonReply } from '../operation.ts';
 
-/** Dependencies of the pet lookup. */
 interface PetLookup {
   readonly findPet: (id: bigint) => Promise<Pet | undefined>;
   /** Sunset date of the lookup, in milliseconds since the epoch. */
@@ -18,7 +17,8 @@ interface PetLookup {
 
 /** GET /pets/{petId}: deprecated; 410 after its sunset date. */
 export function getPet(lookup: PetLookup): Handle {
-  return (exchange) => answer(exchange, () => found(exchange, lookup));
+  return async (exchange) =>
+    sendReply(exchange, await inTime(exchange, () => found(exchange, lookup)));
 }
 
 async function found(

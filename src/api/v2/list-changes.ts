@@ -5,9 +5,7 @@ import { storeEtags } from '../../records/etags.ts';
 import { changePageJson } from '../../records/order-json.ts';
 import { type FeedFilter, filteredPage, parseFeedStart } from '../../store/feed.ts';
 import { operation } from '../operation.ts';
-import { pageReply } from './replies.ts';
-
-const DEFAULT_LIMIT = 100;
+import { DEFAULT_LIMIT, pageReply } from './replies.ts';
 
 /** GET /store/changes: the next changes after a cursor. */
 export const listChanges = operation(
@@ -16,7 +14,8 @@ export const listChanges = operation(
     const { parameters } = call;
     const since = parameters.since === undefined ? undefined : parseBound(parameters.since);
     if (since !== undefined && parameters.after !== undefined) {
-      return invalid('parameter_invalid', [WITH_AFTER]);
+      const problem = { parameter: 'since', detail: 'is not for a request with after' };
+      return invalid('parameter_invalid', [problem]);
     }
     const after =
       since === undefined
@@ -33,9 +32,6 @@ export const listChanges = operation(
   },
   { reads: 'page' },
 );
-
-/** Where to begin is given once. */
-const WITH_AFTER = { parameter: 'since', detail: 'is not for a request with after' };
 
 /** Returns undefined if all changes are wanted. */
 export function feedFilterOf({

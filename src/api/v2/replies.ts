@@ -1,4 +1,4 @@
-import type { Json } from '../../../protocol/exact-json.ts';
+import { type Json, toJson } from '../../../protocol/exact-json.ts';
 import type { OrderRecord as Order } from '../../../protocol/generated/records.ts';
 import type { OrderRecord } from '../../domain/order.ts';
 import type { HeaderList } from '../../http/error-records.ts';
@@ -30,6 +30,19 @@ export function afterCursor<Place>(
 }
 
 export const NOT_STORED = ['cache-control', 'no-store, no-transform'] as const;
+
+/** A record that no cache stores. @param tag of its state */
+export function recordReply<T>(
+  record: T,
+  {
+    status = 200,
+    tag,
+    headers = [],
+  }: { status?: 200 | 201; tag?: string; headers?: HeaderList } = {},
+): Reply<T> {
+  const etag = tag === undefined ? [] : ['etag', `"${tag}"`];
+  return jsonReply(status, [...NOT_STORED, ...etag, ...headers], toJson(record));
+}
 
 /** The request, on which a reply depends besides its content. */
 type Asking = Pick<Call, 'request' | 'answerBy'>;
@@ -70,7 +83,6 @@ export async function pageReply<T>(
   return { status: 200, headers: [...common, ...coding, ...JSON_TYPE], body: compressed };
 }
 
-/** An order after it was changed. */
 export function changedReply(
   status: 200 | 201,
   order: OrderRecord,

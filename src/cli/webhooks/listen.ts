@@ -85,7 +85,6 @@ async function deliver(
     const answer = await post({ url, headers, body: delivery.body, allowed: HERE });
     writeErr(`${answer.problem ?? answer.status}: ${what} (${delivery.id})`);
     if (isAccepted(answer)) return;
-    const retryAfterMs = answer.problem === undefined ? answer.retryAfterMs : undefined;
-    await pause(Math.min(waitAfter(failures, retryAfterMs), LONGEST_WAIT_MS));
+    await pause(Math.min(waitAfter(failures, answer.retryAfterMs), LONGEST_WAIT_MS));
   }
 }

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Logger } from 'pino';
 import { LEASE_MS, type Webhook } from '../../domain/webhook.ts';
 import type { RecordedDelivery } from '../../store/commands.ts';
 import { GroupCommit } from '../../store/group-commit.ts';
 import type { Store } from '../../store/store.ts';
 import { SharedReads } from '../follow.ts';
-import type { AllowedTargets } from './addresses.ts';
-import { Deliveries, type DeliveryOutcome } from './deliveries.ts';
+import { Deliveries, type DeliveriesParts } from './deliveries.ts';
 import type { WebhookKey } from './webhook-key.ts';
 
 /** How often the position of the store is read. */
@@ -19,14 +17,10 @@ const LEASE_EVERY_MS = 3_000;
 /** Deliveries begin only while the lease lasts longer than this. */
 const LEASE_MARGIN_MS = 2_000;
 
-interface DelivererParts {
+interface DelivererParts extends Pick<DeliveriesParts, 'allowed' | 'logger' | 'onDelivery'> {
   readonly store: Pick<Store, 'feed' | 'webhooks' | 'apply'>;
   /** Returns the service's webhook key; undefined if there is none (yet). @throws WebhookKeyUnusable */
   readonly key: () => WebhookKey | undefined;
-  readonly allowed: AllowedTargets;
-  readonly logger: Logger;
-  /** Called after each delivery, for metrics. */
-  readonly onDelivery: (outcome: DeliveryOutcome) => void;
 }
 
 /**

@@ -23,9 +23,6 @@ const EXAMINED_SAVED_MS = 2_000;
 /** How long a webhook waits after an error of the store. */
 const RETRY_MS = 2_000;
 
-/** "failed": there was no answer. */
-export type DeliveryOutcome = 'accepted' | 'refused' | 'failed';
-
 /** A webhook on the node that delivers it: its row, and what is in flight. Times are by performance.now(). */
 interface Endpoint {
   /** The row, ahead of the store by what is unsaved. */
@@ -52,14 +49,15 @@ interface Endpoint {
   isRemoved: boolean;
 }
 
-interface DeliveriesParts {
+export interface DeliveriesParts {
   readonly feed: ReadFeed;
   /** Resolves to whether the state was recorded; see the command recordDeliveries. @throws StoreUnavailable, NotConfirmed */
   readonly save: (delivery: RecordedDelivery) => Promise<boolean>;
   readonly mayDeliver: () => boolean;
   readonly allowed: AllowedTargets;
   readonly logger: Logger;
-  readonly onDelivery: (outcome: DeliveryOutcome) => void;
+  /** Called after each delivery, for metrics; "failed": there was no answer. */
+  readonly onDelivery: (outcome: 'accepted' | 'refused' | 'failed') => void;
 }
 
 /**
@@ -137,7 +135,8 @@ export class Deliveries {
       // Behind all others, so that each gets its turn.
       this.#endpoints.delete(id);
       this.#endpoints.set(id, endpoint);
-      this.#track(endpoint);
+      const running = this.#attempt(endpoint).finally(() => this.#inFlight.delete(running));
+      this.#inFlight.add(running);
     }
   }
 
@@ -148,27 +147,21 @@ export class Deliveries {
     clearTimeout(timer);
   }
 
-  #track(endpoint: Endpoint): void {
+  async #attempt(endpoint: Endpoint): Promise<void> {
     endpoint.isBusy = true;
-    const running = this.#deliver(endpoint)
-      .then(
-        () => {
-          endpoint.retryAt = undefined;
-        },
-        (error) => {
-          const isFirst = endpoint.retryAt === undefined;
-          endpoint.retryAt = performance.now() + RETRY_MS;
-          if (!isFirst) return;
-          const details = { webhook: endpoint.webhook.id, err: error };
-          this.#parts.logger.warn(details, 'a delivery was interrupted; it is retried');
-        },
-      )
-      .finally(() => {
-        endpoint.isBusy = false;
-        if (endpoint.isRemoved) this.#endpoints.delete(endpoint.webhook.id);
-        this.#inFlight.delete(running);
-      });
-    this.#inFlight.add(running);
+    try {
+      await this.#deliver(endpoint);
+      endpoint.retryAt = undefined;
+    } catch (error) {
+      if (endpoint.retryAt === undefined) {
+        const details = { webhook: endpoint.webhook.id, err: error };
+        this.#parts.logger.warn(details, 'a delivery was interrupted; it is retried');
+      }
+      endpoint.retryAt = performance.now() + RETRY_MS;
+    } finally {
+      endpoint.isBusy = false;
+      if (endpoint.isRemoved) this.#endpoints.delete(endpoint.webhook.id);
+    }
   }
 
   /** Sends pages until there is nothing more to send, a delivery fails, or other endpoints need the slot. */
@@ -227,9 +220,7 @@ export class Deliveries {
     const { allowed } = this.#parts;
     endpoint.sentAt = performance.now();
     const sentAt = Date.now();
-    const answer = await post({
-      ...{ url: new URL(url), headers, body: delivery.body, allowed, signal },
-    });
+    const answer = await post({ url: new URL(url), headers, body: delivery.body, allowed, signal });
     endpoint.isSlow = !isAccepted(answer) || hasTakenLong(endpoint);
     endpoint.sentAt = undefined;
     // The stop of this node has ended the request; another node repeats it.

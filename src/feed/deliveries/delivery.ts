@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { type Position, positionText } from '../../../protocol/history.ts';
-import type { DeliveryState, WebhookFilter } from '../../domain/webhook.ts';
+import type { Webhook } from '../../domain/webhook.ts';
 import { kept } from '../../http/request/content-coding.ts';
 import { changePageJson } from '../../records/order-json.ts';
 import { type ChangePage, filteredPage } from '../../store/feed.ts';
@@ -25,7 +25,7 @@ export async function deliveryOf(
   page: ChangePage,
 ): Promise<Delivery> {
   const [from, to] = [positionText(after), positionText(page.position)];
-  const digest = createHash('sha256').update(`${series} ${from} ${to}`).digest('base64url');
+  const digest = hash('sha256', `${series} ${from} ${to}`, 'base64url');
   const json = await jsonOf(page);
   return { id: `msg_${digest.slice(0, 27)}`, body: `{"after":"${from}",${json.slice(1)}` };
 }
@@ -46,8 +46,8 @@ function jsonOf(page: ChangePage): Promise<string> {
 }
 
 /** Returns the headers of a delivery that is sent now, by Standard Webhooks. @param secrets the newest first */
-export function headersOf({ id, body }: Delivery, secrets: readonly string[], now = Date.now()) {
-  const timestamp = Math.floor(now / 1_000);
+export function headersOf({ id, body }: Delivery, secrets: readonly string[]) {
+  const timestamp = Math.floor(Date.now() / 1_000);
   return {
     'content-type': 'application/json',
     'user-agent': `store-orders/${VERSION}`,
@@ -70,7 +70,7 @@ const DELIVERY_BYTES = 65_536;
  */
 export async function nextPage(
   read: ReadFeed,
-  webhook: Pick<DeliveryState, 'position' | 'examined' | 'sendingTo'> & WebhookFilter,
+  webhook: Pick<Webhook, 'position' | 'examined' | 'sendingTo' | 'types' | 'petIds'>,
 ): Promise<ChangePage | undefined> {
   const { sendingTo: end, types, petIds } = webhook;
   const from = readsFrom(webhook);
@@ -102,7 +102,7 @@ function halfOf(page: ChangePage): number {
 export function readsFrom({
   position,
   examined,
-}: Pick<DeliveryState, 'position' | 'examined'>): Position {
+}: Pick<Webhook, 'position' | 'examined'>): Position {
   return examined ?? position;
 }
 

@@ -23,13 +23,12 @@ export type EndpointAnswer =
       readonly problem?: undefined;
     }
   /** No answer arrived; `problem` is for the operator. */
-  | { readonly status?: undefined; readonly problem: string };
+  | { readonly status?: undefined; readonly retryAfterMs?: undefined; readonly problem: string };
 
 export function isAccepted({ status }: EndpointAnswer): boolean {
   return status !== undefined && status >= 200 && status < 300;
 }
 
-/** A request to an endpoint. */
 interface Post {
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -111,9 +110,9 @@ function discard(response: IncomingMessage): void {
 }
 
 /** Reads Retry-After (RFC 9110, section 10.2.3), in milliseconds; undefined without one. */
-function retryAfterOf(header: string | undefined, now = Date.now()): number | undefined {
+function retryAfterOf(header: string | undefined): number | undefined {
   if (header === undefined) return undefined;
   if (/^\d{1,9}$/.test(header.trim())) return Number(header) * 1_000;
   const at = Date.parse(header);
-  return Number.isNaN(at) ? undefined : Math.max(0, at - now);
+  return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());
 }

@@ -30,30 +30,20 @@ export function waitAfter(failures: number, retryAfterMs = 0, random = Math.rand
 
 /**
  * Returns the state of a webhook after a delivery was sent.
- * @param to the end of the delivery
- * @param sentAt, now milliseconds since the epoch
+ * @param sent.to the end of the delivery
+ * @param sent.sentAt in milliseconds since the epoch, like `now`
  */
 export function stateAfter(
   before: DeliveryState,
-  {
-    to,
-    answer,
-    sentAt,
-    now,
-  }: {
-    readonly to: Position;
-    readonly answer: EndpointAnswer;
-    readonly sentAt: number;
-    readonly now: number;
-  },
+  sent: Readonly<{ to: Position; answer: EndpointAnswer; sentAt: number; now: number }>,
 ): DeliveryState {
+  const { to, answer, sentAt, now } = sent;
   if (isAccepted(answer)) {
     return { ...before, ...STARTED, position: to, lastSuccessAt: now };
   }
-  const { status, problem } = answer;
+  const { status, retryAfterMs, problem } = answer;
   const failures = before.failures + 1;
   const failingSince = Math.min(before.failingSince ?? now, now);
-  const retryAfterMs = problem === undefined ? answer.retryAfterMs : undefined;
   return {
     ...before,
     failures,

@@ -12,16 +12,9 @@ export const TEST_WITHIN_MS = 8_000;
 /** Sends a delivery without changes, at the position of a webhook. */
 export async function sendTest(
   store: Pick<Store, 'feed'>,
-  {
-    webhook,
-    key,
-    allowed,
-  }: {
-    readonly webhook: Webhook;
-    readonly key: WebhookKey;
-    readonly allowed: AllowedTargets;
-  },
+  test: Readonly<{ webhook: Webhook; key: WebhookKey; allowed: AllowedTargets }>,
 ) {
+  const { webhook, key, allowed } = test;
   const { id, position, url } = webhook;
   const { now } = (await store.feed('now', 1))!;
   const isMore = position.revision < now.revision;
@@ -31,10 +24,8 @@ export async function sendTest(
   const delivery = { id: `msg_test_${randomBytes(12).toString('hex')}`, body };
   const headers = headersOf(delivery, signingSecrets(key, webhook, Date.now()));
   const began = performance.now();
-  const answer = await post({
-    ...{ url: new URL(url), headers, body, allowed },
-    withinMs: TEST_WITHIN_MS,
-  });
+  const withinMs = TEST_WITHIN_MS;
+  const answer = await post({ url: new URL(url), headers, body, allowed, withinMs });
   const ms = Math.round(performance.now() - began);
   return { accepted: isAccepted(answer), status: answer.status, problem: answer.problem, ms };
 }

@@ -1,15 +1,9 @@
+import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { positionText } from '../../../protocol/history.ts';
 import type { ApiKey } from '../../domain/api-key.ts';
 import { discardInput, whenClosed } from '../../http/connection/lingering-close.ts';
-import {
-  HEARTBEAT_MS,
-  MAX_STREAM_BACKLOG_BYTES,
-  MAX_STREAMS,
-  MAX_STREAMS_BACKLOG_BYTES,
-  MAX_STREAMS_PER_KEY,
-  STREAM_END_MS,
-  STREAM_KEYS_CHECKED_MS,
-} from '../../http/limits.ts';
+import { MAX_STREAMS, MAX_STREAMS_PER_KEY } from '../../http/limits.ts';
 import { type Exchange, inTime, timeLeft } from '../../http/request/exchange.ts';
 import { sendError, sendHead } from '../../http/request/reply.ts';
 import {
@@ -21,7 +15,30 @@ import {
 } from '../../store/feed.ts';
 import { type Fault, type Store, StoreUnavailable } from '../../store/store.ts';
 import { follow, LiveFeed, PositionLost } from '../follow.ts';
-import { eventsOf, HEADERS, HEARTBEAT, openingBytes } from './event-stream.ts';
+import { eventsOf } from './event-stream.ts';
+
+/** Maximum bytes that wait for the client of a stream; beyond it, the stream reads from the store again only after they have been sent. */
+export const MAX_STREAM_BACKLOG_BYTES = 256 * 1024;
+/** Maximum bytes that wait for the clients of all streams; beyond it, the streams with the most waiting bytes are closed, and their clients resume. */
+const MAX_STREAMS_BACKLOG_BYTES = 128 * 1024 * 1024;
+/** How long a stream that ends waits for its client to read the rest. */
+export const STREAM_END_MS = 500;
+/** How often the keys of streams are checked: a key that is revoked or expires ends its streams within a second. */
+export const STREAM_KEYS_CHECKED_MS = 400;
+/** How often a comment is written to streams: it keeps proxies from closing them, and detects stalled connections. */
+const HEARTBEAT_MS = 15_000;
+const HEARTBEAT = Buffer.from(':\n\n');
+
+/** How long a client should wait before it reconnects, in milliseconds. */
+const RETRY_MS = 1_000;
+
+const HEADERS = [
+  ...['content-type', 'text/event-stream'],
+  // A proxy that compresses a stream delays its events.
+  ...['cache-control', 'no-store, no-transform'],
+  // Without it, nginx buffers the events.
+  ...['x-accel-buffering', 'no'],
+];
 
 /** Faults after which this node will not serve the store again. */
 const ENDING: readonly Fault[] = ['moved', 'schema'];
@@ -110,7 +127,8 @@ export class ChangeStreams {
     request.socket.once('end', () => response.destroy());
     // Discards later requests on the connection. If they were queued, the connection would not be read, and the client's end not be detected.
     discardInput(request.socket);
-    response.write(openingBytes(startPosition(after, page.now)));
+    // A client that is disconnected before the first event resumes here.
+    response.write(`retry: ${RETRY_MS}\nid: ${positionText(startPosition(after, page.now))}\n\n`);
     const stream = { response, key, filter };
     const signal = this.#add(stream);
     await this.#send(stream, page, signal);
@@ -168,7 +186,7 @@ export class ChangeStreams {
       const isBehind = next.isMore
         ? response.writableNeedDrain
         : response.writableLength > MAX_STREAM_BACKLOG_BYTES;
-      if (isBehind) await drained(response);
+      if (isBehind) await drained(response, signal);
     };
     try {
       await write(page);
@@ -236,17 +254,9 @@ function endSoon(response: ServerResponse): void {
   whenClosed(response, () => clearTimeout(overdue));
 }
 
-/** Resolves when a response can take more, or is closed. */
-function drained(response: ServerResponse): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      response.off('drain', done);
-      response.off('close', done);
-      resolve();
-    };
-    response.on('drain', done);
-    response.on('close', done);
-  });
+/** Resolves when a response can take more, or its stream is closed. */
+async function drained(response: ServerResponse, closed: AbortSignal): Promise<void> {
+  await once(response, 'drain', { signal: closed }).catch(() => {});
 }
 
 function isOpen({ writableEnded, destroyed }: ServerResponse): boolean {

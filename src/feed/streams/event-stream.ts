@@ -1,33 +1,19 @@
-import { type Position, positionText } from '../../../protocol/history.ts';
+import { positionText } from '../../../protocol/history.ts';
 import { kept } from '../../http/request/content-coding.ts';
 import { changeJson, formatInTurns } from '../../records/order-json.ts';
 import { type ChangePage, type FeedFilter, matches, positionAfter } from '../../store/feed.ts';
 
-/** How long a client should wait before it reconnects, in milliseconds. */
-const RETRY_MS = 1_000;
-
 /** Returns the events of a page as bytes; streams with the same filter share them. */
 type EventsFor = (filter?: FeedFilter) => Buffer;
-
-/** The first bytes of a stream: a client that is disconnected before the first event resumes here. */
-export function openingBytes(position: Position): Buffer {
-  return Buffer.from(`retry: ${RETRY_MS}\nid: ${positionText(position)}\n\n`);
-}
-
-/** A comment, which clients ignore. */
-export const HEARTBEAT = Buffer.from(':\n\n');
 
 /** Streams that keep up share their pages, so each is formatted once. */
 const FORMATTED = new WeakMap<ChangePage, Promise<EventsFor>>();
 
-/** Returns the events of a page. */
 export function eventsOf(page: ChangePage): Promise<EventsFor> {
   return kept(FORMATTED, page, formatted);
 }
 
-/**
- * Formats the changes of a page by https://html.spec.whatwg.org/multipage/server-sent-events.html. Only the last event of a revision has an id.
- */
+/** Formats the changes of a page by https://html.spec.whatwg.org/multipage/server-sent-events.html. Only the last event of a revision has an id. */
 async function formatted({ changes, position }: ChangePage): Promise<EventsFor> {
   const records = await formatInTurns(changes, changeJson);
   const events = changes.map((change, index) => ({ change, data: records[index]! }));
@@ -61,12 +47,3 @@ function framesOf(events: readonly { readonly data: string }[], cursor: string):
   });
   return frames.join('');
 }
-
-/** Headers of the response to a stream request. */
-export const HEADERS = [
-  ...['content-type', 'text/event-stream'],
-  // A proxy that compresses a stream delays its events.
-  ...['cache-control', 'no-store, no-transform'],
-  // Without it, nginx buffers the events.
-  ...['x-accel-buffering', 'no'],
-];

@@ -1,13 +1,15 @@
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
-import {
-  DRAIN_CHECK_INTERVAL_MS,
-  DRAIN_FIRST_REQUEST_MS,
-  DRAIN_LINGER_MS,
-  DRAIN_REQUESTS_MS,
-} from '../limits.ts';
+import { DRAIN_LINGER_MS } from '../limits.ts';
 import { lingeringClose, whenClosed } from './lingering-close.ts';
 import type { Pipelining } from './pipelining.ts';
+
+/** How long a partly received request may take to arrive. */
+const DRAIN_REQUESTS_MS = 2_000;
+/** How long a connection that was opened before may take to send its first request. */
+export const DRAIN_FIRST_REQUEST_MS = 500;
+/** How often idle connections are closed. */
+const DRAIN_CHECK_INTERVAL_MS = 50;
 
 /**
  * Graceful shutdown, bounded even when clients stall. Node closes only the connections that are idle when the shutdown begins. This also closes

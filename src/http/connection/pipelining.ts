@@ -4,7 +4,6 @@ import { MAX_PIPELINED } from '../limits.ts';
 import { isDiscarding, whenClosed } from './lingering-close.ts';
 
 interface Connection {
-  /** The response to the latest request. */
   last: ServerResponse;
   /** Requests waiting for the response before theirs. */
   waiting: number;

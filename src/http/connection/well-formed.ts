@@ -13,9 +13,7 @@ function isHost(text: string): boolean {
 }
 
 /**
- * Returns the problem of a request that Node's parser accepted, or undefined: no, several or malformed Host headers (RFC 9112,
- * section 3.2), a fragment in the request target, CONNECT (which is for proxies), a version other than 1.1 and 1.0,
- * invalid framing, or an excessive length.
+ * Returns the problem of a request that Node's parser accepted; undefined if there is none.
  * @param mostKept maximum size of the body for the route; undefined if a body is discarded
  */
 export function requestProblem(
@@ -27,6 +25,7 @@ export function requestProblem(
   const target = request.url!;
   if (target.length > MAX_URL_BYTES) return 'uri_too_long';
   if (target.includes('#')) return 'url_fragment';
+  // RFC 9112, section 3.2.
   const hosts = headerCount(request, 'host');
   if (hosts > 1) return 'host_repeated';
   const { host, 'transfer-encoding': coding } = request.headers;

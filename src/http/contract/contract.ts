@@ -10,7 +10,6 @@ import { ContractValidation } from './validation.ts';
 /** The versions of the contract: the files in contract/, and the last segment of their base paths. */
 export type Version = 'v1' | 'v2';
 
-/** An operation of the contract: its path and method, and its input. */
 interface ContractOperation extends Accepted {
   /** Relative to the base path: /store/orders/{orderId} */
   readonly path: string;

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
-import { type ExactJson, type JsonValue, parseExactJson } from '../../../protocol/exact-json.ts';
-import type { Parameter, RequestBody } from '../../../protocol/openapi.ts';
+import { type ExactJson, parseExactJson } from '../../../protocol/exact-json.ts';
+import type { Operation, Parameter } from '../../../protocol/openapi.ts';
 import { cut } from '../../domain/text.ts';
 import { headerCount } from '../connection/well-formed.ts';
 import { isErrorCode, type RequestProblem } from '../error-records.ts';
@@ -12,8 +12,8 @@ import { type ContractValidation, escaped, type Validated } from './validation.t
 
 /** The schemas of an operation's input: parameters of path and query, and the body. */
 export interface Accepted {
-  readonly parameters?: readonly Parameter[];
-  readonly requestBody?: RequestBody | undefined;
+  readonly parameters: readonly Parameter[];
+  readonly requestBody?: Operation['requestBody'];
 }
 
 /** The input of an operation, valid by its contract. */
@@ -29,7 +29,7 @@ export interface OperationInput<Parameters, Body> {
  */
 export function validated<Parameters, Body = undefined>(
   validation: ContractValidation,
-  { parameters = [], requestBody }: Accepted,
+  { parameters, requestBody }: Accepted,
   handle: (exchange: Exchange, input: OperationInput<Parameters, Body>) => void | Promise<void>,
 ): RouteHandler {
   const readParameters = validation.parameters<Parameters>(parameters);
@@ -146,14 +146,14 @@ function hasFewValues(text: string): boolean {
 }
 
 /** Returns the pointer to text that PostgreSQL or UTF-8 cannot store; undefined if there is none. */
-function unstorableText(value: JsonValue, pointer = ''): string | undefined {
+function unstorableText(value: unknown, pointer = ''): string | undefined {
   if (typeof value === 'string') {
     return value.includes('\0') || !value.isWellFormed() ? pointer : undefined;
   }
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [name, item] of Object.entries(value)) {
     if (unstorableText(name) !== undefined) return pointer;
-    const found = unstorableText(item as JsonValue, `${pointer}/${escaped(name)}`);
+    const found = unstorableText(item, `${pointer}/${escaped(name)}`);
     if (found !== undefined) return found;
   }
   return undefined;

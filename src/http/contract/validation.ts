@@ -11,7 +11,6 @@ export type Validated<T> =
   | { readonly problems: readonly RequestProblem[] };
 
 const INT64 = { minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n };
-
 const INT32 = { minimum: -(2n ** 31n), maximum: 2n ** 31n - 1n };
 /** Maximum length of a name or pointer of the request that a problem repeats. */
 const MAX_ECHO = 100;
@@ -45,28 +44,20 @@ export class ContractValidation {
   parameters<T>(
     parameters: readonly Parameter[],
   ): (path: Readonly<Record<string, string | undefined>>, query: string) => Validated<T> {
-    const readers = new Map(
-      parameters.map((parameter) => [parameter.name, this.#parameterReader(parameter)]),
+    const readers = parameters.map((each) => ({ ...each, read: this.#parameterReader(each) }));
+    const inQuery = new Map(
+      parameters.filter((each) => each.in === 'query').map(({ name, schema }) => [name, schema]),
     );
     return (path, query) => {
       const problems: RequestProblem[] = [];
-      const given = new Map<string, string>();
-      for (const { name, in: where } of parameters) {
-        if (where === 'path') given.set(name, path[name] ?? '');
-      }
-      const inQuery = new Map(
-        parameters
-          .filter((each) => each.in === 'query')
-          .map(({ name, schema }) => [name, schema] as const),
-      );
-      readQuery(query, inQuery, given, problems);
+      const given = readQuery(query, inQuery, problems);
       const values: Record<string, unknown> = {};
-      for (const { name, required = false } of parameters) {
-        const text = given.get(name);
+      for (const { name, in: where, required = false, read } of readers) {
+        const text = where === 'path' ? (path[name] ?? '') : given.get(name);
         if (text === undefined && required)
           problems.push({ parameter: name, detail: 'is required' });
         if (text === undefined) continue;
-        const { value, details } = readers.get(name)!(text);
+        const { value, details } = read(text);
         if (details === undefined) values[name] = value;
         else for (const detail of details) problems.push({ parameter: name, detail });
       }
@@ -167,9 +158,9 @@ function textValue(text: string, schema: Schema): unknown {
 function readQuery(
   query: string,
   known: ReadonlyMap<string, Schema>,
-  values: Map<string, string>,
   problems: RequestProblem[],
-): void {
+): ReadonlyMap<string, string> {
+  const values = new Map<string, string>();
   for (const pair of query.split('&')) {
     if (pair === '') continue;
     const equals = pair.indexOf('=');
@@ -185,6 +176,7 @@ function readQuery(
       problems.push({ parameter, detail });
     } else values.set(name, value);
   }
+  return values;
 }
 
 function decoded(text: string): string | undefined {
@@ -208,13 +200,9 @@ function isOwnProblem(
 function pointerOf({ instancePath, keyword, params }: ErrorObject): { pointer: string } {
   const name = keyword === 'required' ? params.missingProperty : params.additionalProperty;
   const pointer = name === undefined ? instancePath : `${instancePath}/${escaped(name)}`;
-  return { pointer: cutPointer(pointer) };
-}
-
-/** Without half of an escape at its end. */
-function cutPointer(pointer: string): string {
   const short = cut(pointer, MAX_ECHO);
-  return short.length < pointer.length ? short.replace(/~$/, '') : short;
+  // Without half of an escape at its end.
+  return { pointer: short.length < pointer.length ? short.replace(/~$/, '') : short };
 }
 
 /** RFC 6901, section 3. */

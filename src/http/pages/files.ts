@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { asset } from '../../assets.ts';
+import { NO_BODY } from '../connection/bodies.ts';
 import type { HeaderList } from '../error-records.ts';
-import { addFixed, addRedirect, type FixedFile } from '../request/fixed-response.ts';
+import { addFixed, type FixedFile } from '../request/fixed-response.ts';
+import { refuse, sendReply } from '../request/reply.ts';
 import type { Router } from '../request/router.ts';
 import { MARK } from './html.ts';
 
@@ -46,6 +48,15 @@ export function addEntrances(
   addRedirect(router, '/', hasConsole ? '/console' : '/reference');
   addRedirect(router, '/reference/', '/reference');
   if (hasConsole) addRedirect(router, '/console/', '/console');
+}
+
+/** Adds a public route that redirects browsers to a page; other clients get 404. */
+function addRedirect(router: Router, path: string, to: string): void {
+  router.addPublic(path, (exchange) => {
+    const isBrowser = exchange.request.headers.accept?.includes('text/html') === true;
+    const headers = ['location', to, 'cache-control', 'no-cache', 'vary', 'Accept'];
+    sendReply(exchange, isBrowser ? { status: 302, headers, body: NO_BODY } : refuse('not_found'));
+  });
 }
 
 const ICON = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24" fill="none" stroke="#fff" stroke-width="1.5" stroke-linejoin="round"><rect width="24" height="24" rx="6" fill="#17694a" stroke="none"/><path d="${MARK}"/></svg>`;

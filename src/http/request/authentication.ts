@@ -18,18 +18,16 @@ export function bearerOf({ headers }: IncomingMessage): string {
   return BEARER.exec(headers.authorization!)![1]!;
 }
 
-/** Calls `next` if the request may proceed; otherwise sends the error response. */
-export type Authenticate = (exchange: Exchange, next: (exchange: Exchange) => void) => void;
-
 /**
  * Rejects requests without a valid key, or whose key lacks the route's scope, except on public routes. Unknown paths below
  * the base path need a key too, so that unauthenticated clients cannot probe for paths.
  * @param fail handles errors of the key lookup
  */
-export function authentication(keyRing: KeyRing, fail: ErrorHandler): Authenticate {
+export function authentication(keyRing: KeyRing, fail: ErrorHandler) {
   // Lookups are gathered like commands: at most one is in flight, however many keys are not cached.
   const lookUps = new GroupCommit((secrets: readonly string[]) => keyRing.lookUp(secrets));
-  return (exchange, next) => {
+  /** Calls `next` if the request may proceed; otherwise sends the error response. */
+  return (exchange: Exchange, next: (exchange: Exchange) => void) => {
     const { route, request } = exchange;
     if (route.isPublic) return next(exchange);
     const { authorization = '' } = request.headers;

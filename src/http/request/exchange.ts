@@ -51,7 +51,6 @@ export class Exchange {
   readonly parameters: Match['parameters'];
   /** The body, if the route takes one; otherwise empty. */
   body: Buffer = NO_BODY;
-  /** CORS headers of the response. */
   corsHeaders: HeaderList = [];
   /** When the headers had arrived, by performance.now(). */
   readonly arrivedAt = performance.now();
@@ -71,7 +70,7 @@ export class Exchange {
   constructor(
     request: IncomingMessage,
     response: ServerResponse,
-    find: (method: string, path: string) => Match,
+    routes: { find(method: string, path: string): Match },
   ) {
     this.request = request;
     this.response = response;
@@ -79,7 +78,7 @@ export class Exchange {
     this.client = request.socket.remoteAddress;
     this.id = requestId(request);
     this.path = pathOf(request.url!);
-    const { route, parameters } = find(request.method!, this.path);
+    const { route, parameters } = routes.find(request.method!, this.path);
     this.route = route;
     this.parameters = parameters;
   }

@@ -1,13 +1,12 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import Negotiator from 'negotiator';
-import { NO_BODY } from '../connection/bodies.ts';
 import type { HeaderList } from '../error-records.ts';
 import { matchesEtag } from './conditional.ts';
 import { kept, MIN_COMPRESSED_BYTES } from './content-coding.ts';
 import type { Exchange } from './exchange.ts';
-import { refuse, sendReply } from './reply.ts';
+import { sendReply } from './reply.ts';
 import type { Router } from './router.ts';
 
 const compressBrotli = promisify(brotliCompress);
@@ -43,7 +42,6 @@ export interface FixedFile {
   readonly make: () => string | Buffer | Promise<string | Buffer>;
 }
 
-/** A file in a coding. */
 interface Variant {
   readonly bytes: Buffer;
   readonly headers: HeaderList;
@@ -73,7 +71,7 @@ async function variantOf({ make }: FixedFile, asked: Coding): Promise<Variant> {
   const text = typeof content === 'string' ? Buffer.from(content) : content;
   const isSmall = text.length < MIN_COMPRESSED_BYTES;
   const coding = isSmall ? 'identity' : asked;
-  const name = createHash('sha256').update(text).digest('base64url');
+  const name = hash('sha256', text, 'base64url');
   const isCoded = coding !== 'identity';
   const etag = isCoded ? `"${name}-${coding}"` : `"${name}"`;
   const bytes = CODED.get(etag) ?? (await CODINGS[coding](text));
@@ -85,13 +83,4 @@ async function variantOf({ make }: FixedFile, asked: Coding): Promise<Variant> {
 function codingFor({ request }: Exchange): Coding {
   const accepted = new Negotiator(request).encodings(CODING_NAMES);
   return CODING_NAMES.find((each) => accepted.includes(each)) ?? 'identity';
-}
-
-/** Adds a public route that redirects browsers to a page; other clients get 404. */
-export function addRedirect(router: Router, path: string, to: string): void {
-  router.addPublic(path, (exchange) => {
-    const isBrowser = exchange.request.headers.accept?.includes('text/html') === true;
-    const headers = ['location', to, ...REVALIDATED, 'vary', 'Accept'];
-    sendReply(exchange, isBrowser ? { status: 302, headers, body: NO_BODY } : refuse('not_found'));
-  });
 }

@@ -9,7 +9,7 @@ import {
   secretDigest,
 } from '../../domain/api-key.ts';
 import type { KeyClock } from '../../domain/key-clock.ts';
-import type { ErrorCode } from '../error-records.ts';
+import type { Refusal } from '../error-records.ts';
 
 /** How long a key is cached without reading the store again; a revocation takes effect within this time. */
 const TRUST_MS = 500;
@@ -25,7 +25,7 @@ const MAX_REMEMBERED = 10_000;
 export type Authentication =
   | { readonly key: ApiKey; readonly refusal?: undefined; readonly keyId?: undefined }
   /** `keyId` is present if the refused key is known. */
-  | { readonly key?: undefined; readonly refusal: ErrorCode; readonly keyId?: string | undefined };
+  | { readonly key?: undefined; readonly refusal: Refusal; readonly keyId?: string | undefined };
 
 interface KeyRingParts {
   /** Returns the existing keys with secrets of these digests, in any order. */

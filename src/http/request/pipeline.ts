@@ -1,17 +1,18 @@
 import type { Bodies } from '../connection/bodies.ts';
 import { requestProblem } from '../connection/well-formed.ts';
-import type { Authenticate } from './authentication.ts';
+import type { Refusal } from '../error-records.ts';
+import type { authentication } from './authentication.ts';
 import type { Cors } from './cors.ts';
 import type { ErrorHandler } from './error-handler.ts';
 import type { Exchange } from './exchange.ts';
-import { hasBody, sendErrorAndClose, sendReply } from './reply.ts';
+import { hasBody, sendError, sendReply } from './reply.ts';
 
 /**
  * Returns the request pipeline: validate the request, respond to preflight requests, authenticate, read the whole body, call the handler. A
  * handler never runs before all of these have succeeded. `fail` handles exceptions in any of them; unhandled, they would end the process.
  */
 export function pipeline(
-  authenticate: Authenticate,
+  authenticate: ReturnType<typeof authentication>,
   bodies: Bodies,
   { fail, cors }: { readonly fail: ErrorHandler; readonly cors: Cors },
 ) {
@@ -47,6 +48,12 @@ export function pipeline(
   };
 
   return (exchange: Exchange) => attempt(exchange, () => begin(exchange));
+}
+
+/** Sends an Error record and closes the connection, since the bytes that follow may not be a request. */
+function sendErrorAndClose(exchange: Exchange, refusal: Refusal): void {
+  exchange.response.shouldKeepAlive = false;
+  sendError(exchange, refusal);
 }
 
 /** Calls the handler of the route; `fail` handles its exceptions. */

@@ -140,7 +140,6 @@ export class Refused extends Error {
   }
 }
 
-/** Sends a reply. */
 export function sendReply(exchange: Exchange, reply: Reply | ErrorReply): void {
   const { response } = exchange;
   const { status, headers, body, refusal } = reply;
@@ -166,12 +165,6 @@ export function sendReply(exchange: Exchange, reply: Reply | ErrorReply): void {
 /** Sends an Error record. @param headers in addition to those of the record */
 export function sendError(exchange: Exchange, refusal: Refusal, headers?: HeaderList): void {
   sendReply(exchange, refuse(refusal, headers));
-}
-
-/** Sends an Error record and closes the connection, since the bytes that follow may not be a request. */
-export function sendErrorAndClose(exchange: Exchange, refusal: Refusal): void {
-  exchange.response.shouldKeepAlive = false;
-  sendError(exchange, refusal);
 }
 
 /** Node sends this header only with its own keepAliveTimeout, which is disabled. */

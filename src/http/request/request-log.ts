@@ -71,7 +71,6 @@ function endSecond(logger: Logger): void {
   if (count > 0) logger.info({ count }, 'further requests without a valid key were not logged');
 }
 
-/** Begins the span of a request. */
 export function beginSpan(traces: Traces, exchange: Exchange): void {
   const { request, path, route, client } = exchange;
   exchange.span = traces.begin({

@@ -4,7 +4,6 @@ import { MAX_URL_BYTES } from '../limits.ts';
 import type { Exchange, Handle, Match, Route } from './exchange.ts';
 import { sendError } from './reply.ts';
 
-/** The routes of a path, by method. */
 interface Path {
   readonly byMethod: Map<string, Route>;
   otherMethods: Route;

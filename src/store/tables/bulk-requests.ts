@@ -1,10 +1,9 @@
 import type { Lookups } from '../../domain/batch.ts';
-import type { BulkName } from '../../domain/bulk.ts';
-import { PLACEMENT_KEPT_MS } from '../../domain/placement.ts';
+import { PLACEMENT_KEPT_MS, type RepeatableRequest } from '../../domain/placement.ts';
 import { byText, expectWritten, jsonRows, type Session } from './session.ts';
 
 /** A request of an API key that can be repeated, and its results, which are a JSON value. */
-interface RememberedRequest<Results> extends BulkName {
+interface RememberedRequest<Results> extends RepeatableRequest {
   readonly results: Results;
   /** Milliseconds since the epoch. */
   readonly at: number;

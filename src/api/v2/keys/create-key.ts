@@ -14,13 +14,11 @@ export const createKey = operation('createKey', async (call, { store, basePath }
   const made = secretOfRequest(call, ['createKey', body]);
   const { name, scopes, invitation, expiresAt } = body;
   const key = newApiKey(made.secret, {
-    ...{
-      name: checkedName(name),
-      environment: own.environment,
-      now,
-      createdBy: own.id,
-      secretBy: own.id,
-    },
+    name: checkedName(name),
+    environment: own.environment,
+    now,
+    createdBy: own.id,
+    secretBy: own.id,
     scopes: SCOPES.filter((scope) => scopes.includes(scope)),
     cancelsPerHour: limitOf(body.cancelsPerHour) ?? own.cancelsPerHour,
     placesPerHour: limitOf(body.placesPerHour) ?? own.placesPerHour,

@@ -2,13 +2,15 @@ import { hash, randomBytes } from 'node:crypto';
 import { type Sent, toJson } from '../../../../protocol/exact-json.ts';
 import type { KeySecret } from '../../../../protocol/generated/records.ts';
 import { secretDigest, secretMadeBy } from '../../../domain/api-key.ts';
+import { keyTag } from '../../../domain/key-management.ts';
 import { bearerOf } from '../../../http/request/authentication.ts';
 import type { Reply } from '../../../http/request/reply.ts';
 import type { CommandOf } from '../../../store/commands.ts';
 import type { Store } from '../../../store/store.ts';
-import { type Call, jsonReply } from '../../operation.ts';
+import type { Call } from '../../operation.ts';
 import { optionalIdempotencyKeyOf } from '../orders/idempotency-key.ts';
-import { type KeyActed, keyHeaders, managedKeys } from './managed-key.ts';
+import { recordReply } from '../replies.ts';
+import { type KeyActed, managedKeys } from './managed-key.ts';
 
 /** A secret, or ticket, that a request makes. */
 interface NewSecret {
@@ -51,5 +53,5 @@ export async function secretReply(
   const [record] = await managedKeys(store, [key]);
   const body = { key: record!, secret: isOf(key), invitation: isOf(key.ticket) };
   const replayed = isReplay ? ['idempotent-replayed', 'true'] : [];
-  return jsonReply(status, [...keyHeaders(key), ...headers, ...replayed], toJson(body));
+  return recordReply(body, { status, tag: keyTag(key), headers: [...headers, ...replayed] });
 }

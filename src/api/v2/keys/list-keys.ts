@@ -1,7 +1,6 @@
-import { toJson } from '../../../../protocol/exact-json.ts';
 import { listCursor, parseListCursor } from '../../../records/page-cursors.ts';
-import { jsonReply, operation } from '../../operation.ts';
-import { afterCursor, DEFAULT_LIMIT, NOT_STORED } from '../replies.ts';
+import { operation } from '../../operation.ts';
+import { afterCursor, DEFAULT_LIMIT, recordReply } from '../replies.ts';
 import { managedKeys } from './managed-key.ts';
 
 /** GET /keys: a page of API keys, the oldest first. */
@@ -15,7 +14,7 @@ export const listKeys = operation(
     const { keys, hasMore, counts } = await store.keyPage(query);
     const records = await managedKeys(store, keys);
     const next = hasMore ? listCursor(list, keys.at(-1)!) : undefined;
-    return jsonReply(200, NOT_STORED, toJson({ keys: records, counts, next }));
+    return recordReply({ keys: records, counts, next });
   },
   { reads: 'page' },
 );

@@ -1,9 +1,8 @@
-import { type Sent, toJson } from '../../../../protocol/exact-json.ts';
+import type { Sent } from '../../../../protocol/exact-json.ts';
 import type { ManagedKey } from '../../../../protocol/generated/records.ts';
 import { type ApiKey, isKeyName } from '../../../domain/api-key.ts';
 import { keyTag } from '../../../domain/key-management.ts';
 import { parseTimestamp } from '../../../domain/timestamp.ts';
-import { expectTime } from '../../../http/request/exchange.ts';
 import {
   type ErrorReply,
   invalid,
@@ -16,12 +15,11 @@ import { managedKeyRecord } from '../../../records/key-json.ts';
 import { actionOfKey } from '../../../store/audit.ts';
 import type { CommandOf, KeyOutcome } from '../../../store/commands.ts';
 import type { Store } from '../../../store/store.ts';
-import { type Call, jsonReply } from '../../operation.ts';
+import type { Call } from '../../operation.ts';
 import { tagConditions } from '../../preconditions.ts';
-import { secondsUntil } from '../../submit.ts';
-import { NOT_STORED } from '../replies.ts';
+import { applied, secondsUntil } from '../../submit.ts';
+import { recordReply } from '../replies.ts';
 
-/** A request that names a key. */
 type KeyCall = Call<'getKeyById' | 'updateKey' | 'rotateKey' | 'revokeKey'>;
 
 /** Returns the key that a request names. @throws Refused if there is none with this id */
@@ -31,7 +29,6 @@ export async function namedKey({ parameters }: KeyCall, store: Store): Promise<A
   return key;
 }
 
-/** Returns the records of keys. */
 export async function managedKeys(
   store: Store,
   keys: readonly ApiKey[],
@@ -41,15 +38,9 @@ export async function managedKeys(
   return keys.map((key) => managedKeyRecord(key, webhooks.get(key.id) ?? 0, now));
 }
 
-/** A key. */
 export async function keyReply(store: Store, key: ApiKey): Promise<Reply<Sent<ManagedKey>>> {
   const [record] = await managedKeys(store, [key]);
-  return jsonReply(200, keyHeaders(key), toJson(record!));
-}
-
-/** Headers of responses with a key. */
-export function keyHeaders(key: ApiKey): string[] {
-  return [...NOT_STORED, 'etag', `"${keyTag(key)}"`];
+  return recordReply(record!, { tag: keyTag(key) });
 }
 
 /** Returns the key that a request changes, with its `tagConditions`. @throws Refused if there is none, or a precondition does not hold */
@@ -63,14 +54,14 @@ export type KeyActed = Extract<KeyOutcome, { key: ApiKey }>;
 
 /**
  * Carries out an act on a key, which is recorded with the API key of the request.
- * @param command its name in the audit
+ * @param name of the act, in the audit
  * @param unmet the refusal if the tag is another one
  * @throws Refused
  */
 export async function actOnKey(
   call: Pick<Call, 'key' | 'answerBy'>,
   store: Store,
-  command: string,
+  name: string,
   {
     what,
     unmet = 'key_changed',
@@ -80,16 +71,12 @@ export async function actOnKey(
     readonly unmet?: 'key_changed' | 'precondition_failed' | undefined;
   },
 ): Promise<KeyActed> {
-  expectTime(call);
   const { id, digest } = call.key;
-  const action = actionOfKey(id, command, what);
-  const manager = { id, digest };
-  const [outcome] = await store.apply([
-    { type: 'manageKey', ...asked, action, manager, at: Date.now() },
-  ]);
-  if ('key' in outcome!) return outcome;
-  if (outcome!.refusal === 'key_changed') throw new Refused(refuse(unmet));
-  throw new Refused(refusalOf(outcome!));
+  const done = { action: actionOfKey(id, name, what), manager: { id, digest }, at: Date.now() };
+  const outcome = await applied(call, store, { type: 'manageKey', ...asked, ...done });
+  if ('key' in outcome) return outcome;
+  if (outcome.refusal === 'key_changed') throw new Refused(refuse(unmet));
+  throw new Refused(refusalOf(outcome));
 }
 
 function refusalOf(outcome: Exclude<KeyOutcome, KeyActed>): ErrorReply {
@@ -115,7 +102,6 @@ export function checkedName(name: string): string {
   throw new Refused(invalid('body_invalid', [problem]));
 }
 
-/** Parses a limit of a key. */
 export function limitOf(perHour: bigint | undefined): number | undefined {
   return perHour === undefined ? undefined : Number(perHour);
 }

@@ -1,11 +1,10 @@
-import { toJson } from '../../../../protocol/exact-json.ts';
 import { newSecret, secretDigest } from '../../../domain/api-key.ts';
-import { expectTime } from '../../../http/request/exchange.ts';
 import { refuse } from '../../../http/request/reply.ts';
 import { keyRecord } from '../../../records/key-json.ts';
 import { actionOfKey } from '../../../store/audit.ts';
-import { jsonReply, operation } from '../../operation.ts';
-import { NOT_STORED } from '../replies.ts';
+import { operation } from '../../operation.ts';
+import { applied } from '../../submit.ts';
+import { recordReply } from '../replies.ts';
 import { named } from './managed-key.ts';
 
 /** POST /key/redeem: makes the secret of the key of the request, which was authenticated by the ticket of an invitation. */
@@ -14,10 +13,8 @@ export const redeemInvitation = operation('redeemInvitation', async (call, { sto
   if (by !== 'ticket') return refuse('no_invitation');
   const secret = newSecret(environment);
   const action = actionOfKey(id, 'keys redeem', named(call.key));
-  expectTime(call);
-  const [outcome] = await store.apply([
-    { type: 'redeemInvitation', id, ticket, digest: secretDigest(secret), action, at: Date.now() },
-  ]);
+  const made = { digest: secretDigest(secret), action, at: Date.now() };
+  const outcome = await applied(call, store, { type: 'redeemInvitation', id, ticket, ...made });
   if (outcome === 'no_invitation') return refuse(outcome);
-  return jsonReply(200, NOT_STORED, toJson({ key: keyRecord(outcome!), secret }));
+  return recordReply({ key: keyRecord(outcome), secret });
 });

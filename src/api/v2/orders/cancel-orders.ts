@@ -4,8 +4,8 @@ import { changeInBulk } from './change-in-bulk.ts';
 
 /** POST /store/orders/cancel: cancels several orders; the result of each. */
 export const cancelOrders = operation('cancelOrders', (call, services) =>
-  changeInBulk(call, services, {
-    changeOf: ({ id, reason }) => ({ ...cancellation(call.key, id), reason }),
-    content: 'cancel',
-  }),
+  changeInBulk(call, services, 'cancel', ({ id, reason }) => ({
+    ...cancellation(call.key, id),
+    reason,
+  })),
 );

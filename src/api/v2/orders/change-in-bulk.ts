@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { Json } from '../../../../protocol/exact-json.ts';
 import type { Operations } from '../../../../protocol/generated/operations.ts';
 import type { ChangeResults } from '../../../../protocol/generated/records.ts';
@@ -28,19 +28,14 @@ type OrderToChange = Operations['cancelOrders' | 'shipOrders']['body']['orders']
 /**
  * Carries out commands on several orders in one transaction, and answers the result of each. With an Idempotency-Key, a repetition gets the same
  * results.
- * @param changeOf returns the command for an order
  * @param content the request without its orders, for the digest of a repeatable request
+ * @param changeOf returns the command for an order
  */
 export async function changeInBulk<Name extends 'cancelOrders' | 'shipOrders'>(
   call: Call<Name>,
   { store, submitOneByOne }: Services,
-  {
-    changeOf,
-    content,
-  }: {
-    readonly changeOf: (order: Operations[Name]['body']['orders'][number]) => ChangeCommand;
-    readonly content: string;
-  },
+  content: string,
+  changeOf: (order: Operations[Name]['body']['orders'][number]) => ChangeCommand,
 ): Promise<Reply<ChangeResults> | ErrorReply> {
   const { request, key } = call;
   const { orders, atomic = false } = call.body;
@@ -60,10 +55,7 @@ export async function changeInBulk<Name extends 'cancelOrders' | 'shipOrders'>(
     repeatable:
       idempotencyKey === undefined
         ? undefined
-        : {
-            ...{ by: key.id, idempotencyKey },
-            digest: createHash('sha256').update(asked).digest('base64url'),
-          },
+        : { by: key.id, idempotencyKey, digest: hash('sha256', asked, 'base64url') },
   };
   const outcome = await submitOneByOne(call, command);
   switch (outcome.refusal) {

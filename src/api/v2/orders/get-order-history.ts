@@ -4,7 +4,7 @@ import { formatTimestamp } from '../../../domain/timestamp.ts';
 import { refuse } from '../../../http/request/reply.ts';
 import { orderEtag } from '../../../records/etags.ts';
 import { eventsCursor, parseEventsCursor } from '../../../records/page-cursors.ts';
-import { type OrderEvent, orderWithHistory } from '../../../store/store.ts';
+import { orderWithHistory } from '../../../store/store.ts';
 import { operation } from '../../operation.ts';
 import { afterCursor, DEFAULT_LIMIT, readReply } from '../replies.ts';
 
@@ -19,10 +19,11 @@ export const getOrderHistory = operation('getOrderHistory', async (call, { store
   const known = all.slice(from, to);
   const next = to < all.length ? eventsCursor(orderId, to) : undefined;
   const hasNames = isAllowed(call.key, 'changes:read');
-  const names = hasNames ? await store.keyNames(keysOf(known)) : NO_NAMES;
+  const keys = new Set(known.flatMap(({ by }) => by ?? []));
+  const names = hasNames ? await store.keyNames([...keys]) : undefined;
   const { reason, trackingNumber } = order;
   const events = known.map(({ type, at, revision, by }, index) => {
-    const byName = by === undefined ? undefined : names.get(by);
+    const byName = by === undefined ? undefined : names?.get(by);
     // An order that is not pending never changes again: its last event has them.
     const detail = from + index === all.length - 1 && { reason, trackingNumber };
     return { type, at: formatTimestamp(at), revision, ...detail, by, byName };
@@ -32,9 +33,3 @@ export const getOrderHistory = operation('getOrderHistory', async (call, { store
   const etag = orderEtag(order, hasNames ? '-named' : '');
   return readReply(call, etag, json, ['vary', 'Authorization']);
 });
-
-const NO_NAMES: ReadonlyMap<string, string> = new Map();
-
-function keysOf(events: readonly OrderEvent[]): string[] {
-  return [...new Set(events.flatMap(({ by }) => by ?? []))];
-}

@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { NewOrder } from '../../../../protocol/generated/records.ts';
 import type { OrderRecord } from '../../../domain/order.ts';
-import type { PlaceOrderCommand } from '../../../domain/placement.ts';
+import type { PlaceOrderCommand, RequestName } from '../../../domain/placement.ts';
 import { refuse } from '../../../http/request/reply.ts';
 import { operation } from '../../operation.ts';
 import { failsPrecondition } from '../../preconditions.ts';
@@ -41,11 +41,11 @@ export const placeOrder = operation('placeOrder', async (call, { store, submit, 
 
 function commandFor(
   { petId, quantity, shipDate: text, reference }: NewOrder,
-  { by, idempotencyKey }: Pick<PlaceOrderCommand, 'by' | 'idempotencyKey'>,
+  { by, idempotencyKey }: RequestName,
 ): PlaceOrderCommand {
   const shipDate = timeOf(text);
   const content = [petId, quantity, shipDate, ...(reference === undefined ? [] : [reference])];
-  const digest = createHash('sha256').update(content.join(' ')).digest('base64url');
+  const digest = hash('sha256', content.join(' '), 'base64url');
   const draft = {
     petId,
     quantity,

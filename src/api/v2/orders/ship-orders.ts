@@ -5,9 +5,10 @@ import { timeOf } from './filters.ts';
 /** POST /store/orders/ship: ships several orders; the result of each. */
 export const shipOrders = operation('shipOrders', (call, services) => {
   const at = timeOf(call.body.shippedAt);
-  const by = call.key.id;
-  return changeInBulk(call, services, {
-    changeOf: ({ id, trackingNumber }) => ({ type: 'ship', id, at, by, trackingNumber }),
-    content: `ship ${at}`,
-  });
+  const shipment = { type: 'ship', at, by: call.key.id } as const;
+  return changeInBulk(call, services, `ship ${at}`, (order) => ({
+    ...shipment,
+    id: order.id,
+    trackingNumber: order.trackingNumber,
+  }));
 });

@@ -1,11 +1,11 @@
-import { toJson } from '../../../../protocol/exact-json.ts';
-import { newWebhook } from '../../../domain/webhook.ts';
+import { newWebhook, webhookTag } from '../../../domain/webhook.ts';
 import { secretOf } from '../../../feed/deliveries/webhook-key.ts';
-import { expectTime } from '../../../http/request/exchange.ts';
 import { refuse } from '../../../http/request/reply.ts';
-import { jsonReply, operation } from '../../operation.ts';
+import { operation } from '../../operation.ts';
 import { failsPrecondition } from '../../preconditions.ts';
-import { recordOf, webhookHeaders } from './permitted-webhook.ts';
+import { applied } from '../../submit.ts';
+import { recordReply } from '../replies.ts';
+import { recordOf } from './permitted-webhook.ts';
 import { checkedSettings } from './settings.ts';
 
 /** POST /webhooks: creates a webhook; the response has its secret. */
@@ -29,13 +29,12 @@ export const createWebhook = operation('createWebhook', async (call, services) =
     createdBy: apiKey.id,
     keyName: key.name,
   });
-  expectTime(call);
-  const [outcome] = await store.apply([
-    { type: 'createWebhook', webhook, maxOfKey: webhooks.maxOfKey },
-  ]);
-  if (outcome !== 'created') return refuse(outcome!);
+  const command = { type: 'createWebhook', webhook, maxOfKey: webhooks.maxOfKey } as const;
+  const outcome = await applied(call, store, command);
+  if (outcome !== 'created') return refuse(outcome);
   const secret = secretOf(key.bytes, webhook);
   const record = await recordOf(store, webhook, apiKey);
-  const headers = [...webhookHeaders(webhook), 'location', `${basePath}/webhooks/${webhook.id}`];
-  return jsonReply(201, headers, toJson({ webhook: record, secret }));
+  const headers = ['location', `${basePath}/webhooks/${webhook.id}`];
+  const tag = webhookTag(webhook);
+  return recordReply({ webhook: record, secret }, { status: 201, tag, headers });
 });

@@ -1,9 +1,8 @@
-import { toJson } from '../../../../protocol/exact-json.ts';
 import { type ListPlace, listCursor, parseListCursor } from '../../../records/page-cursors.ts';
 import { webhookRecord } from '../../../records/webhook-json.ts';
 import { lagsOf } from '../../../store/store.ts';
-import { jsonReply, operation } from '../../operation.ts';
-import { afterCursor, DEFAULT_LIMIT, NOT_STORED } from '../replies.ts';
+import { operation } from '../../operation.ts';
+import { afterCursor, DEFAULT_LIMIT, recordReply } from '../replies.ts';
 import { sightOf } from './permitted-webhook.ts';
 
 /** GET /webhooks: a page of webhooks, the oldest first. */
@@ -19,7 +18,7 @@ export const listWebhooks = operation(
     const found = await lagsOf(store, page);
     const webhooks = found.map((each) => webhookRecord(each, sightOf(key, each.webhook)));
     const next = rest.length > page.length ? listCursor('webhooks', page.at(-1)!) : undefined;
-    return jsonReply(200, NOT_STORED, toJson({ webhooks, next }));
+    return recordReply({ webhooks, next });
   },
   { reads: 'page' },
 );

@@ -1,15 +1,14 @@
-import { type Sent, toJson } from '../../../../protocol/exact-json.ts';
+import type { Sent } from '../../../../protocol/exact-json.ts';
 import type { Webhook as WebhookRecord } from '../../../../protocol/generated/records.ts';
 import { type ApiKey, isAllowed } from '../../../domain/api-key.ts';
 import { type Webhook, webhookTag } from '../../../domain/webhook.ts';
 import { Refused, type Reply, refuse, refuseScope } from '../../../http/request/reply.ts';
 import { webhookRecord } from '../../../records/webhook-json.ts';
 import { lagsOf, type Store } from '../../../store/store.ts';
-import { type Call, jsonReply } from '../../operation.ts';
+import type { Call } from '../../operation.ts';
 import { tagConditions } from '../../preconditions.ts';
-import { NOT_STORED } from '../replies.ts';
+import { recordReply } from '../replies.ts';
 
-/** A request that names a webhook. */
 type WebhookCall = Call<
   'getWebhook' | 'updateWebhook' | 'deleteWebhook' | 'rotateWebhookSecret' | 'testWebhook'
 >;
@@ -51,16 +50,10 @@ export async function recordOf(
   return webhookRecord(found!, sightOf(key, webhook));
 }
 
-/** Headers of responses with a webhook, whose state changes with each delivery. */
-export function webhookHeaders(webhook: Webhook): string[] {
-  return [...NOT_STORED, 'etag', `"${webhookTag(webhook)}"`];
-}
-
-/** A webhook. */
 export async function webhookReply(
   store: Store,
   webhook: Webhook,
   key: ApiKey,
 ): Promise<Reply<Sent<WebhookRecord>>> {
-  return jsonReply(200, webhookHeaders(webhook), toJson(await recordOf(store, webhook, key)));
+  return recordReply(await recordOf(store, webhook, key), { tag: webhookTag(webhook) });
 }

@@ -1,10 +1,11 @@
-import { toJson } from '../../../../protocol/exact-json.ts';
+import { webhookTag } from '../../../domain/webhook.ts';
 import { secretOf } from '../../../feed/deliveries/webhook-key.ts';
-import { expectTime } from '../../../http/request/exchange.ts';
 import { refuse } from '../../../http/request/reply.ts';
-import { jsonReply, operation } from '../../operation.ts';
+import { operation } from '../../operation.ts';
+import { applied } from '../../submit.ts';
 import { optionalIdempotencyKeyOf } from '../orders/idempotency-key.ts';
-import { recordOf, webhookHeaders, webhookToChange } from './permitted-webhook.ts';
+import { recordReply } from '../replies.ts';
+import { recordOf, webhookToChange } from './permitted-webhook.ts';
 
 /**
  * POST /webhooks/{webhookId}/rotate-secret: the response has the new secret. A repetition with the same Idempotency-Key returns it again,
@@ -22,13 +23,12 @@ export const rotateWebhookSecret = operation('rotateWebhookSecret', async (call,
     ...{ keyName: key.name, at: Date.now(), ifTag },
     name: idempotencyKey === undefined ? undefined : { by: call.key.id, idempotencyKey },
   };
-  expectTime(call);
-  const [outcome] = await store.apply([command]);
+  const outcome = await applied(call, store, command);
   if (outcome === 'webhook_changed') return refuse(refusal ?? outcome);
   if (typeof outcome === 'string') return refuse(outcome);
-  const { webhook: now, generation, isReplay } = outcome!;
+  const { webhook: now, generation, isReplay } = outcome;
   const secret = secretOf(key.bytes, { id: now.id, generation });
   const record = await recordOf(store, now, call.key);
-  const headers = [...webhookHeaders(now), ...(isReplay ? ['idempotent-replayed', 'true'] : [])];
-  return jsonReply(200, headers, toJson({ webhook: record, secret }));
+  const headers = isReplay ? ['idempotent-replayed', 'true'] : [];
+  return recordReply({ webhook: record, secret }, { tag: webhookTag(now), headers });
 });

@@ -1,10 +1,9 @@
-import { toJson } from '../../../../protocol/exact-json.ts';
 import { ConcurrencyLimit } from '../../../concurrency.ts';
 import { sendTest, TEST_WITHIN_MS } from '../../../feed/deliveries/test-delivery.ts';
 import { inTime } from '../../../http/request/exchange.ts';
 import { Refused, refuse } from '../../../http/request/reply.ts';
-import { jsonReply, operation } from '../../operation.ts';
-import { NOT_STORED } from '../replies.ts';
+import { operation } from '../../operation.ts';
+import { recordReply } from '../replies.ts';
 import { findWebhook, sightOf } from './permitted-webhook.ts';
 
 /** Maximum number of tests at the same time. */
@@ -22,7 +21,7 @@ export const testWebhook = operation(
     const test = { webhook, key, allowed: webhooks.allowed };
     const { accepted, status, problem, ms } = await LIMIT.run(() => sendTest(store, test));
     const answer = sightOf(call.key, webhook) === 'all' ? { status, problem } : {};
-    return jsonReply(200, NOT_STORED, toJson({ accepted, durationMs: ms, ...answer }));
+    return recordReply({ accepted, durationMs: ms, ...answer });
   },
   { extraMs: TEST_WITHIN_MS },
 );

@@ -1,6 +1,6 @@
-import { expectTime } from '../../../http/request/exchange.ts';
 import { refuse } from '../../../http/request/reply.ts';
 import { operation } from '../../operation.ts';
+import { applied } from '../../submit.ts';
 import { webhookReply, webhookToChange } from './permitted-webhook.ts';
 import { checkedSettings } from './settings.ts';
 
@@ -12,7 +12,7 @@ export const updateWebhook = operation('updateWebhook', async (call, services) =
   const settings = await checkedSettings(services, call.body);
   const isPaused = state === undefined ? undefined : state === 'paused';
   const changes = { ...settings, description: description === null ? '' : description, isPaused };
-  expectTime(call);
-  const [outcome] = await store.apply([{ type: 'changeWebhook', id: webhook.id, changes, ifTag }]);
-  return typeof outcome === 'string' ? refuse(outcome) : webhookReply(store, outcome!, call.key);
+  const command = { type: 'changeWebhook', id: webhook.id, changes, ifTag } as const;
+  const outcome = await applied(call, store, command);
+  return typeof outcome === 'string' ? refuse(outcome) : webhookReply(store, outcome, call.key);
 });

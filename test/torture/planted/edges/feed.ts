@@ -4,7 +4,6 @@ const ADDRESSES = 'src/feed/deliveries/addresses.ts';
 const CHANGE_STREAMS = 'src/feed/streams/change-streams.ts';
 const DELIVERER = 'src/feed/deliveries/deliverer.ts';
 const FOLLOW = 'src/feed/follow.ts';
-const LIMITS = 'src/http/limits.ts';
 const POST = 'src/feed/deliveries/post.ts';
 const REPETITIONS = 'src/feed/deliveries/retries.ts';
 const WEBHOOK = 'src/domain/webhook.ts';
@@ -98,7 +97,7 @@ export const feed: readonly SmallFault[] = [
     name: 'retry-after-as-a-date',
     breaks: 'A repetition comes later if the response has Retry-After.',
     file: POST,
-    text: 'return Number.isNaN(at) ? undefined : Math.max(0, at - now);',
+    text: 'return Number.isNaN(at) ? undefined : Math.max(0, at - Date.now());',
     fault: 'return Number.isNaN(at) ? undefined : undefined;',
     tests: ['feed/post'],
   },
@@ -225,7 +224,7 @@ export const feed: readonly SmallFault[] = [
   {
     name: 'streams-of-a-key',
     breaks: 'A key can have 100 streams at a time.',
-    file: LIMITS,
+    file: 'src/http/limits.ts',
     text: 'MAX_STREAMS_PER_KEY = 100;',
     fault: 'MAX_STREAMS_PER_KEY = 200;',
     tests: ['feed/stream-changes'],
@@ -241,7 +240,7 @@ export const feed: readonly SmallFault[] = [
   {
     name: 'keys-of-streams-checked-late',
     breaks: 'A key that is revoked ends all its streams within a second.',
-    file: LIMITS,
+    file: CHANGE_STREAMS,
     text: 'STREAM_KEYS_CHECKED_MS = 400',
     fault: 'STREAM_KEYS_CHECKED_MS = 4_000',
     tests: ['feed/stream-changes'],
@@ -249,7 +248,7 @@ export const feed: readonly SmallFault[] = [
   {
     name: 'heartbeat-each-minute',
     breaks: 'A stream without changes has a comment every 15 seconds.',
-    file: LIMITS,
+    file: CHANGE_STREAMS,
     text: 'HEARTBEAT_MS = 15_000',
     fault: 'HEARTBEAT_MS = 60_000',
     tests: ['feed/stream-changes'],
@@ -257,7 +256,7 @@ export const feed: readonly SmallFault[] = [
   {
     name: 'reconnection-after-ten-seconds',
     breaks: 'A client reconnects after a second.',
-    file: 'src/feed/streams/event-stream.ts',
+    file: CHANGE_STREAMS,
     text: 'RETRY_MS = 1_000',
     fault: 'RETRY_MS = 10_000',
     tests: ['feed/stream-changes'],
