@@ -234,6 +234,8 @@ export type Dialog =
       readonly draft: Draft;
       readonly isActing: boolean;
       readonly problem: string | undefined;
+      /** The field that the problem is about, if it is about one. */
+      readonly field: string | undefined;
     }
   | { readonly kind: 'results'; readonly results: readonly Result[] }
   | (KeyQuestion & {
