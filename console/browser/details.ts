@@ -1,14 +1,14 @@
 import type { OrderRecord } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions, Handler } from './actions.ts';
-import { ago, clockTime, count, daysFrom, isOverdue, REASONS, shipHint, time } from './format.ts';
+import { ago, count, daysFrom, isOverdue, REASONS, shipHint, time } from './format.ts';
 import { eventWords, icon } from './icons.ts';
 import { moreIn, onPage, searchOf, totalOf, type View, withoutFilters } from './list/address.ts';
 import { showOrder } from './list/list-state.ts';
 import { pill } from './list/list-view.ts';
 import { dayText } from './list/range.ts';
 import type { Screen } from './screen.ts';
-import { type Detail, type Failure, type State, WORDS } from './state.ts';
+import type { Detail, Failure, State } from './state.ts';
 
 /** Opens the details of the order in the view, or closes those of the order `before`, and moves the focus along. */
 export async function showDetails(screen: Screen, before: bigint | undefined): Promise<void> {
@@ -28,16 +28,6 @@ export async function showDetails(screen: Screen, before: bigint | undefined): P
 /** What is shown besides an order, until it has been read. */
 const UNREAD = { events: [], others: undefined, problem: undefined, failure: undefined };
 
-/** Closes the dialog if its order is no longer pending. */
-function endQuestion(state: State, order: OrderRecord | undefined): void {
-  const { dialog } = state;
-  if (dialog?.kind !== 'one' || dialog.isActing || order?.status === 'pending') return;
-  if (order === undefined || dialog.order.id !== order.id || dialog.failure !== undefined) return;
-  const { action } = dialog;
-  const title = `Not ${WORDS[action].done}: it is ${order.status} since ${clockTime(order.updatedAt)}`;
-  state.dialog = { ...dialog, failure: { action, title, text: '', isRetryable: false } };
-}
-
 /** Reads the order whose details are open, and its history. */
 export async function readDetails(screen: Screen): Promise<void> {
   const { session, detail } = screen.state;
@@ -51,7 +41,6 @@ export async function readDetails(screen: Screen): Promise<void> {
         found.order && state.detail.order && found.order.revision < state.detail.order.revision;
       if (!isOlder) state.detail = { ...state.detail, ...found };
       if (found.order !== undefined) showOrder(state, found.order);
-      endQuestion(state, found.order);
     });
   const { signal } = session.ending;
   try {

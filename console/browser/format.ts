@@ -170,12 +170,9 @@ const CODES: Readonly<Record<string, string>> = {
   too_many_keys: 'the store has as many keys as can be created here',
 };
 
-/** Describes why an order, or a key, was not changed, for the staff of the store. */
-export const codeInWords = (code: string): string => CODES[code] ?? code;
-
-/** Describes a refusal; one that a later release has added has a message of its own. */
+/** Describes why an order, or a key, was not changed, for the staff of the store; a refusal that a later release has added has a message of its own. */
 export const refusalInWords = ({ code, message }: Readonly<Record<'code' | 'message', string>>) =>
-  code in CODES ? sentence(codeInWords(code)) : message;
+  code in CODES ? sentence(CODES[code]!) : message;
 
 /** What limits count. */
 const LIMITS: Readonly<Record<string, string>> = {

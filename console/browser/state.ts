@@ -181,14 +181,18 @@ export interface Failure {
   readonly title: string;
   readonly text: string;
   readonly isRetryable: boolean;
+  /** Why the outcome was not known; an order that has the status asked for counts as done then. Undefined if it was known. */
+  readonly reason?: string | undefined;
 }
 
 /** The result for one order of an action on several. */
 export interface Result {
   readonly id: bigint;
-  /** done; fact: the order was in a final state already; failed, or untried after a stop: can be tried again. */
-  readonly kind: 'done' | 'fact' | 'failed' | 'untried';
+  /** done; fact: the order was in a final state already; unknown, failed, or untried after a stop: can be tried again. */
+  readonly kind: 'done' | 'fact' | 'unknown' | 'failed' | 'untried';
   readonly text: string;
+  /** As of a Failure. */
+  readonly reason?: string | undefined;
 }
 
 /** What is to become of several orders. */
@@ -203,7 +207,7 @@ export interface SeveralToChange {
 
 /** An action on several orders. */
 export interface Bulk extends SeveralToChange {
-  readonly results: ReadonlyMap<bigint, Result>;
+  readonly results: Map<bigint, Result>;
   readonly isRunning: boolean;
   readonly isStopping: boolean;
 }
@@ -234,8 +238,9 @@ export type Dialog =
       readonly draft: Draft;
       readonly isActing: boolean;
       readonly problem: string | undefined;
+      /** The field that the problem is about, if it is about one. */
+      readonly field: string | undefined;
     }
-  | { readonly kind: 'results'; readonly results: readonly Result[] }
   | (KeyQuestion & {
       readonly kind: 'rotate';
       readonly choice: Rotation;
@@ -260,7 +265,7 @@ export type Dialog =
       readonly isNew: boolean;
       readonly isCodeHidden: boolean;
     }
-  | { readonly kind: 'keys' | 'palette' };
+  | { readonly kind: 'results' | 'keys' | 'palette' };
 
 /** What the key of the view did on its day. */
 export interface ChangesOfKey {

@@ -243,7 +243,7 @@ test('a question about an order that ships meanwhile has an answer', async (t) =
   await dialog.getByRole('button', { name: 'Cancel order' }).waitFor();
   assert.equal(await dialog.getByLabel('Reason').getAttribute('maxlength'), '64');
   await service.store.apply([{ type: 'ship', id: 1n, at: Date.now() }]);
-  await dialog.getByText(/^Not cancelled: it is shipped since/).waitFor();
+  await dialog.getByText(/^Not cancelled: it was already shipped at /).waitFor();
   assert.equal(await dialog.getByRole('button', { name: 'Cancel order' }).count(), 0);
 });
 
@@ -449,3 +449,96 @@ test('a change of more than 1,000 orders is confirmed by their number', async (t
   await page.getByText('1,001 cancelled').waitFor();
   assert.deepEqual(problems, []);
 });
+
+/** The service carries out what is asked, but no answer of it arrives. */
+async function withoutAnswer(page: Page, pattern: string): Promise<void> {
+  await page.route(pattern, async (route) => {
+    await route.fetch();
+    await route.abort();
+  });
+}
+const OUTAGE_MS = 30_000;
+
+for (const [action, verb, done, ends] of [
+  ['ship', 'Ship', 'shipped', 'read'],
+  ['cancel', 'Cancel', 'cancelled', 'tried again'],
+] as const) {
+  test(`orders that were ${done} without an answer count as ${done} once they are ${ends}`, async (t) => {
+    const service = await startService(t);
+    await place(service.store, pending(1n), pending(2n));
+    const { page } = await signedIn(t, browser, service);
+    await row(page, 1).waitFor();
+    await live(page);
+    await page.getByLabel('Select all pending orders on this page').check();
+    await withoutAnswer(page, `**/orders/${action}`);
+    await page.route('**/orders/find', (route) => route.abort());
+    await page.getByRole('button', { name: `${verb} 2…` }).click();
+    await page.getByRole('button', { name: `${verb} 2 orders` }).click();
+    const bar = page.getByRole('region', { name: 'Result' });
+    await bar.getByText(`0 ${done}, 2 not known yet`).waitFor({ timeout: OUTAGE_MS });
+    await bar.getByRole('button', { name: 'Show the 2' }).click();
+    const results = page.getByRole('dialog', { name: `0 ${done}, 2 not known yet` });
+    await results.getByText(`Whether it was ${done} is looked up`).first().waitFor();
+    await results.getByRole('button', { name: 'Close' }).click();
+    if (ends === 'read') await page.unroute('**/orders/find');
+    else {
+      await page.unroute(`**/orders/${action}`);
+      await bar.getByRole('button', { name: 'Retry 2' }).click();
+    }
+    await bar.getByText(`2 ${done}`, { exact: true }).waitFor({ timeout: OUTAGE_MS });
+    assert.doesNotMatch(await bar.innerText(), /not|ended|Safe/);
+    assert.equal(await page.locator('.row-result').count(), 0);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  });
+}
+
+test('an action that did not reach the store is reported as not done, after the orders were read', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n));
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 1).waitFor();
+  await page.getByLabel('Select all pending orders on this page').check();
+  await page.route('**/orders/ship', (route) => route.abort());
+  await page.getByRole('button', { name: 'Ship 2…' }).click();
+  await page.getByRole('button', { name: 'Ship 2 orders' }).click();
+  const bar = page.getByRole('region', { name: 'Result' });
+  await bar.getByText(/^0 shipped, 2 not$/).waitFor({ timeout: OUTAGE_MS });
+  await bar.getByText(/still pending when it was read again at .* Safe to retry\.$/).waitFor();
+  // By another key, or by a request that was on its way.
+  await service.store.apply([{ type: 'ship', id: 1n, at: Date.now() }]);
+  await bar.getByText('1 shipped, 1 not').waitFor();
+  await page.unroute('**/orders/ship');
+  await bar.getByRole('button', { name: 'Retry 1' }).click();
+  await bar.getByText('1 shipped', { exact: true }).waitFor();
+});
+
+for (const ends of ['read as pending', 'read as shipped', 'shipped again'] as const) {
+  test(`the outcome of a shipment without an answer is known once the order is ${ends}`, async (t) => {
+    const service = await startService(t);
+    await place(service.store, pending(1n));
+    const { page } = await signedIn(t, browser, service, { search: '?order=1' });
+    await live(page);
+    await page.getByRole('button', { name: 'Ship order…' }).click();
+    if (ends === 'read as pending') await page.route('**/ship', (route) => route.abort());
+    else await withoutAnswer(page, '**/ship');
+    const reads = /\/v2\/store\/orders\/(find|1)$/;
+    await page.route(reads, (route) => route.abort());
+    const question = page.getByRole('alertdialog');
+    await question.getByRole('button', { name: 'Ship order' }).click();
+    await question.getByText('It is asked again for up to half a minute, and done once.').waitFor();
+    await question.getByText('Not known whether it was shipped').waitFor({ timeout: OUTAGE_MS });
+    if (ends === 'shipped again') {
+      await page.unroute('**/ship');
+      await page.unroute(reads);
+      await page.route('**/orders/find', (route) => route.abort());
+      await question.getByRole('button', { name: 'Ship order' }).click();
+      await page.getByText('Order 1 was shipped').waitFor();
+    } else await page.unroute(reads);
+    if (ends === 'read as pending') {
+      await question.getByText('Not shipped; safe to retry').waitFor({ timeout: OUTAGE_MS });
+      await question.getByText('The order was still pending').waitFor();
+    } else await question.waitFor({ state: 'detached', timeout: OUTAGE_MS });
+    assert.equal(await page.getByText('Not known whether').count(), 0);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+  });
+}

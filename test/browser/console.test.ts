@@ -180,11 +180,11 @@ test('an order that ships meanwhile is not cancelled, and the page shows the rea
   });
   await cancelOpenOrder(page);
   const dialog = page.getByRole('alertdialog');
-  await dialog.getByText(/^Not cancelled: it shipped at /).waitFor();
+  await dialog.getByText(/^Not cancelled: it was already shipped at /).waitFor();
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page
     .locator('aside')
-    .getByText(/^Not cancelled: it shipped at /)
+    .getByText(/^Not cancelled: it was already shipped at /)
     .waitFor();
   await row(page, 1).getByText('Shipped').waitFor();
   assert.equal((await service.store.orders([1n]))[0]?.status, 'shipped');
@@ -202,7 +202,7 @@ test('a cancel without an answer is reported as safe to retry, after the order w
   await cancelOpenOrder(page);
   const dialog = page.getByRole('alertdialog');
   await dialog.getByText('Not cancelled; safe to retry').waitFor({ timeout: 60_000 });
-  await dialog.getByText(/Order 1 was still pending/).waitFor();
+  await dialog.getByText(/The order was still pending/).waitFor();
   isDown = false;
   await dialog.getByRole('button', { name: 'Cancel order' }).click();
   await page.getByText('Order 1 was cancelled').waitFor();
@@ -236,7 +236,7 @@ test('several orders are cancelled at once, each with its result', async (t) => 
   await page.getByRole('button', { name: 'Cancel 3…' }).click();
   await page.getByRole('button', { name: 'Cancel 3 orders' }).click();
   await page.getByText('2 cancelled, 1 not').waitFor();
-  await page.getByRole('button', { name: 'Retry 1 failed' }).waitFor();
+  await page.getByRole('button', { name: 'Retry 1' }).waitFor();
   assert.equal(await page.locator('.bulk').evaluate((bar) => bar.matches(':focus')), true);
   await page.getByRole('button', { name: 'Show the 1' }).click();
   await page

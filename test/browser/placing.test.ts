@@ -21,7 +21,13 @@ for (const colorScheme of ['light', 'dark'] as const) {
     await dialog.getByRole('button', { name: 'Place order' }).click();
     await dialog.getByText('Pet: enter its id, a number from 1.').waitFor();
     assert.deepEqual(await accessibilityFindings(page), []);
+    await dialog.getByLabel('Quantity').fill('3');
+    assert.equal(
+      await dialog.getByRole('alert').innerText(),
+      'Pet: enter its id, a number from 1.',
+    );
     await dialog.getByLabel('Pet').fill('9,007,199,254,740,993');
+    await dialog.getByText('Pet: enter its id').waitFor({ state: 'detached' });
     for (const quantity of ['0', '2147483648', '']) {
       await dialog.getByLabel('Quantity').fill(quantity);
       await dialog.getByRole('button', { name: 'Place order' }).click();

@@ -21,9 +21,10 @@ const last = (page: Page) => page.getByRole('status', { name: 'Last scan' });
 const tally = (page: Page, name: string) =>
   page.getByRole('group', { name: 'What is listed' }).getByRole('button', { name });
 
+const entriesIn = (text: string, ...known: string[]) =>
+  entriesOf(linesIn(text), (each) => known.includes(each));
+
 test('a pasted line is one text if that names an order, otherwise what commas or blanks separate', () => {
-  const entriesIn = (text: string, ...known: string[]) =>
-    linesIn(text).flatMap((line) => entriesOf(line, (each) => known.includes(each)));
   const texts = (text: string, ...known: string[]) =>
     entriesIn(text, ...known).map((each) => each.text);
   assert.deepEqual(texts(' 1\r\n\n A, b \n1\n', 'A, b'), ['1', 'A, b', '1']);
@@ -39,6 +40,35 @@ test('a pasted line is one text if that names an order, otherwise what commas or
     { text: 'A b', trackingNumber: '3SX 1' },
     { text: '7', trackingNumber: undefined },
   ]);
+});
+
+test('most lines of a list that are an order and a text that names none have a tracking number each', () => {
+  const pairsIn = (text: string, ...known: string[]) =>
+    entriesIn(text, ...known).map((each) => [each.text, each.trackingNumber]);
+  assert.deepEqual(pairsIn('1 T-1\n2,  00340\nPO 3;T-3', '1', '2', 'PO 3'), [
+    ['1', 'T-1'],
+    ['2', '00340'],
+    ['PO 3', 'T-3'],
+  ]);
+  // One without a number, and one that is not found.
+  assert.deepEqual(pairsIn('1 T-1\n2 T-2\nPO 3\n9 T-9\n4 T-4', '1', '2', '4', 'PO 3'), [
+    ['1', 'T-1'],
+    ['2', 'T-2'],
+    ['PO 3', undefined],
+    ['9', 'T-9'],
+    ['4', 'T-4'],
+  ]);
+  // Lists of orders, some of which are not found.
+  for (const [text, ...known] of [
+    ['1 T-1', '1'],
+    ['1 2\n3 9\n4 8', '1', '2', '3', '4'],
+    ['1 9\n2\n3', '1', '2', '3'],
+    ['1 9\n2 8\n3\n4', '1', '2', '3', '4'],
+    ['1,000\n2,000\n3,000', '1', '2', '3'],
+  ] as const) {
+    const numbers = entriesIn(text, ...known).map((each) => each.trackingNumber);
+    assert.deepEqual(new Set(numbers), new Set([undefined]), text);
+  }
 });
 
 test('codes that are scanned become lines, whatever they mean, and are kept until they are cleared', async (t) => {
@@ -141,7 +171,7 @@ test('what is ready ships together, with the tracking numbers of a pasted list',
   await dialog.getByText('2 of them with a tracking number').waitFor();
   await dialog.getByRole('button', { name: 'Ship 2 orders' }).click();
   await page.getByText('2 shipped').waitFor();
-  await tally(page, 'Done before 2').waitFor();
+  await tally(page, 'Done 2').waitFor();
   const shipped = await service.store.orders([1n, 2n, 3n, 4n]);
   const numbers = new Map(shipped.map(({ id, trackingNumber }) => [id, trackingNumber]));
   assert.deepEqual(
@@ -156,6 +186,25 @@ test('what is ready ships together, with the tracking numbers of a pasted list',
     ],
   );
   assert.deepEqual(problems, []);
+});
+
+test('the example of a list, typed as it looks, ships two orders with tracking numbers', async (t) => {
+  const service = await startService(t);
+  for (const id of [1n, 2n])
+    await place(service.store, { ...pending(id), reference: `WEB-2026-10432${id - 1n}` });
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 2).waitFor();
+  await page.getByRole('link', { name: 'Scan' }).click();
+  const list = page.getByLabel('Or paste a list');
+  await list.pressSequentially((await list.getAttribute('placeholder'))!);
+  await page.getByRole('button', { name: 'Add to the list' }).click();
+  await tally(page, 'Ready 2').waitFor();
+  await page.getByRole('button', { name: 'Ship 2…' }).click();
+  await page.getByRole('button', { name: 'Ship 2 orders' }).click();
+  await tally(page, 'Done 2').waitFor();
+  const shipped = await service.store.orders([1n, 2n]);
+  const numbers = shipped.map(({ trackingNumber }) => trackingNumber);
+  assert.deepEqual(numbers, ['3SXYZ0044816', '3SXYZ0044817']);
 });
 
 test('while the store cannot be reached, codes wait, and are looked up when it can', async (t) => {

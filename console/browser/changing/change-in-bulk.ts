@@ -1,5 +1,5 @@
-import { type ChangeResult, LimitError, type OrderRecord } from '@store-orders/client';
-import { count, inWords, orders as ordersText, reasonIn, refusalInWords } from '../format.ts';
+import { type ChangeResult, type OrderRecord, UnknownOutcomeError } from '@store-orders/client';
+import { count, orders as ordersText, reasonIn, refusalInWords } from '../format.ts';
 import { orderQuery } from '../list/address.ts';
 import { showOrder } from '../list/list-state.ts';
 import type { Screen } from '../screen.ts';
@@ -11,12 +11,10 @@ const ORDERS_PER_REQUEST = 1_000;
 /** Maximum number of selected orders. */
 const MOST_SELECTED = 50_000;
 
+/** The code of an order that has the status asked for. */
+const ALREADY = { ship: 'order_already_shipped', cancel: 'order_already_cancelled' } as const;
 /** Codes of orders in a final state; trying again is useless. */
-const FACTS: readonly string[] = [
-  'order_already_shipped',
-  'order_already_cancelled',
-  'order_not_found',
-];
+const FACTS: readonly string[] = [...Object.values(ALREADY), 'order_not_found'];
 
 /** Selects pending orders that match the filters, shown or not, in the order of the list, up to MOST_SELECTED in all. */
 export async function selectMatching(screen: Screen): Promise<void> {
@@ -52,88 +50,114 @@ export async function selectMatching(screen: Screen): Promise<void> {
   });
 }
 
-/** Cancels or ships orders, a thousand per request, and shows the result of each order; ends with the session. */
+/**
+ * Cancels or ships orders, a thousand per request, and shows the result of each order; ends with the session.
+ * @param before the results of an earlier action, of orders that are tried again
+ */
 export async function changeSeveral(
   screen: Screen,
   session: Session,
   asked: SeveralToChange,
+  before: Bulk['results'],
 ): Promise<void> {
   const { ids } = asked;
-  const results = new Map<bigint, Result>();
+  const results: Bulk['results'] = new Map();
   const show = (found: Partial<Bulk>) =>
-    screen.change((state) => {
-      const before = state.bulk ?? { ...asked, isRunning: true, isStopping: false };
-      state.bulk = { ...before, results: new Map(results), ...found };
-    });
-  screen.change((state) => (state.bulk = undefined));
-  show({});
+    screen.change((state) => (state.bulk = { ...state.bulk!, ...found }));
+  screen.change((state) => {
+    state.bulk = { ...asked, results, isRunning: true, isStopping: false };
+    for (const id of ids) state.selected.delete(id);
+  });
   for (let from = 0; from < ids.length; from += ORDERS_PER_REQUEST) {
-    const part = ids.slice(from, from + ORDERS_PER_REQUEST);
-    const isStopped = screen.state.bulk?.isStopping === true;
-    const problem = isStopped
-      ? 'It was not tried.'
-      : await changePart(screen, session, { ...asked, ids: part }, results);
+    const part = { ...asked, ids: ids.slice(from, from + ORDERS_PER_REQUEST) };
+    const failure = screen.state.bulk!.isStopping
+      ? ({ kind: 'untried', text: 'It was not tried.' } as const)
+      : await changePart(screen, session, part, { before, results });
     if (session.ending.signal.aborted) return;
-    for (const id of problem === undefined ? [] : part) {
-      const kind = isStopped ? 'untried' : 'failed';
-      if (!results.has(id)) results.set(id, { id, kind, text: problem! });
+    for (const id of failure === undefined ? [] : part.ids) {
+      const earlier = before.get(id);
+      // A request that was refused, or not sent, does not tell what an earlier one has done.
+      const isUnknown = earlier?.kind === 'unknown';
+      results.set(id, isUnknown ? earlier : { id, reason: earlier?.reason, ...failure! });
     }
-    screen.change((state) => {
-      for (const id of part) state.selected.delete(id);
-    });
-    show({});
     // Further requests would fail for the same reason.
-    if (problem !== undefined && !isStopped) show({ isStopping: true });
+    show(failure === undefined ? {} : { isStopping: true });
   }
   show({ isRunning: false, isStopping: false });
+  const unknown = ids.filter((id) => results.get(id)!.kind === 'unknown');
+  if (unknown.length > 0) await readUntilKnown(screen, session, unknown);
 }
 
-/** Changes the orders of one request. @returns why it has failed; undefined if every order has a result */
+/** Reads orders, with the outcome of actions on them, as soon as the store can be reached. */
+export async function readUntilKnown(
+  screen: Screen,
+  { client, ending }: Session,
+  ids: readonly bigint[],
+): Promise<void> {
+  const options = { signal: ending.signal, retries: Number.POSITIVE_INFINITY };
+  const orders = await client.findOrders({ ids }, options).catch(() => []);
+  screen.change((state) => {
+    for (const order of orders) showOrder(state, order);
+  });
+}
+
+/** Changes the orders of one request, and adds their results. @returns why it has failed */
 async function changePart(
   screen: Screen,
   session: Session,
   { action, ids, given, trackingNumbers }: SeveralToChange,
-  results: Map<bigint, Result>,
-): Promise<string | undefined> {
+  { before, results }: Readonly<Record<'before' | 'results', Bulk['results']>>,
+): Promise<Omit<Result, 'id'> | undefined> {
   const { client, ending } = session;
   const options = { signal: ending.signal };
-  const reason = reasonIn(given) || undefined;
   try {
-    const cancels = ids.map((id) => ({ id, reason }));
+    const cancels = ids.map((id) => ({ id, reason: reasonIn(given) || undefined }));
     const shipments = ids.map((id) => ({ id, trackingNumber: trackingNumbers.get(id) }));
     const found = await (action === 'cancel'
       ? client.cancelOrders(cancels, options)
       : client.shipOrders(shipments, options));
-    for (const each of found) results.set(each.id, resultOf(each, action));
     screen.change((state) => {
-      for (const { order } of found) if (order !== undefined) showOrder(state, order);
+      for (const each of found) {
+        results.set(each.id, resultOf(each, action, before.get(each.id)));
+        if (each.order !== undefined) showOrder(state, each.order);
+      }
     });
     return undefined;
   } catch (error) {
-    if (error instanceof LimitError) return inWords(error);
-    return screen.problemOf(session, error) ?? 'The session has ended.';
+    const reason = screen.problemOf(session, error) ?? '';
+    if (!(error instanceof UnknownOutcomeError)) return { kind: 'failed', text: reason };
+    const text = `${reason} Whether it was ${WORDS[action].done} is looked up until the store can be reached.`;
+    return { kind: 'unknown', text, reason };
   }
 }
 
-function resultOf({ id, error }: ChangeResult, action: Action): Result {
-  if (error === undefined) return { id, kind: 'done', text: WORDS[action].done };
+/** An order that had the status asked for counts as done, if an earlier request may have given it. */
+function resultOf({ id, error }: ChangeResult, action: Action, before?: Result): Result {
+  const isOwn = before?.reason !== undefined && error?.code === ALREADY[action];
+  if (error === undefined || isOwn) return { id, kind: 'done', text: '' };
   const kind = FACTS.includes(error.code) ? 'fact' : 'failed';
-  return { id, kind, text: refusalInWords(error) };
+  return { id, kind, text: refusalInWords(error), reason: before?.reason };
 }
 
 /** Describes the results. */
-export function outcomeOf({ action, ids, results }: Bulk) {
+export function outcomeOf({ action, results }: Bulk) {
   const all = [...results.values()];
   const ofKind = (kind: Result['kind']) => all.filter((each) => each.kind === kind);
-  const [done, facts] = [ofKind('done'), ofKind('fact')];
-  const [failed, untried] = [ofKind('failed'), ofKind('untried')];
-  const not = ids.length - done.length;
+  const [facts, unknown, failed] = [ofKind('fact'), ofKind('unknown'), ofKind('failed')];
+  const again = [...unknown, ...failed, ...ofKind('untried')];
+  const notDone = [...again, ...facts];
+  const not = notDone.length - unknown.length;
+  const counts = [
+    `${count(all.length - notDone.length)} ${WORDS[action].done}`,
+    not === 0 ? [] : `${count(not)} not`,
+    unknown.length === 0 ? [] : `${count(unknown.length)} not known yet`,
+  ];
   return {
-    failed,
-    untried,
-    notDone: [...failed, ...untried, ...facts],
-    title: `${count(done.length)} ${WORDS[action].done}${not === 0 ? '' : `, ${count(not)} not`}`,
-    text: [...new Set(failed.map(({ text }) => text))].join(' '),
+    again,
+    notDone,
+    wereTried: unknown.length + failed.length > 0,
+    title: counts.flat().join(', '),
+    text: [...new Set([...unknown, ...failed].map(({ text }) => text))].join(' '),
     facts: facts.length === 0 ? '' : `${ordersText(facts.length)} had already ended`,
   };
 }

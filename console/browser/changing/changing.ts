@@ -1,23 +1,26 @@
-import { LimitError, OrderChangedError, type OrderRecord } from '@store-orders/client';
-import { now } from '../clock.ts';
+import { OrderChangedError, type OrderRecord, UnknownOutcomeError } from '@store-orders/client';
 import { readDetails } from '../details.ts';
-import { clockTime, codeInWords, inWords, isRefusal, reasonIn } from '../format.ts';
+import { inWords, isRefusal, reasonIn } from '../format.ts';
 import { showOrder } from '../list/list-state.ts';
 import type { Screen } from '../screen.ts';
 import { namedBy, ordersNamed } from '../search/search.ts';
 import type { Session } from '../sign-in.ts';
 import {
   type Action,
-  type Detail,
+  type Bulk,
   type Dialog,
   type Failure,
   type SeveralToChange,
   WORDS,
 } from '../state.ts';
-import { changeSeveral, outcomeOf } from './change-in-bulk.ts';
+import { changeSeveral, outcomeOf, readUntilKnown } from './change-in-bulk.ts';
+import { failureAt } from './outcome.ts';
 
 /** A change of more orders than this is confirmed by typing their number. */
 const MAX_UNASKED = 1_000;
+/** How long the store is asked to change an order, and then for the order if that had no answer: half a minute in all, which the question says. */
+const ASKED_MS = 20_000;
+const READ_MS = 10_000;
 
 /** Whether the number of orders was typed, with any separators, if it is asked for. */
 export const isConfirmed = ({ length }: readonly bigint[], typed: string): boolean =>
@@ -114,10 +117,10 @@ export class Changing {
   }
 
   /** Changes several orders, with the progress in the bar, which has the focus. */
-  async changeSeveral(asked: SeveralToChange): Promise<void> {
+  async changeSeveral(asked: SeveralToChange, before: Bulk['results'] = new Map()): Promise<void> {
     const { session } = this.#screen.state;
     if (session === undefined) return;
-    const changing = changeSeveral(this.#screen, session, asked);
+    const changing = changeSeveral(this.#screen, session, asked, before);
     await this.#screen.focus('.bulk');
     await changing;
     await this.#afterwards();
@@ -126,9 +129,8 @@ export class Changing {
   async retryFailed(): Promise<void> {
     const { bulk } = this.#screen.state;
     if (bulk === undefined || bulk.isRunning) return;
-    const { failed, untried } = outcomeOf(bulk);
-    const ids = [...failed, ...untried].map(({ id }) => id);
-    await this.changeSeveral({ ...bulk, ids });
+    const ids = outcomeOf(bulk).again.map(({ id }) => id);
+    await this.changeSeveral({ ...bulk, ids }, bulk.results);
   }
 }
 
@@ -177,68 +179,43 @@ async function changeOne(
   { action, order: { id, etag }, given }: Asked,
 ): Promise<Failure | undefined> {
   const { client, ending } = session;
-  const options = { ifMatch: etag, signal: ending.signal };
+  const options = { ifMatch: etag, signal: ending.signal, timeoutMs: ASKED_MS };
   const text = given.trim() || undefined;
+  const show = (order: OrderRecord | undefined, failure: Failure | undefined) => {
+    screen.change((state) => {
+      if (order !== undefined) showOrder(state, order);
+      if (state.detail?.id === id) state.detail = { ...state.detail, failure };
+    });
+    if (failure === undefined) screen.toast(`Order ${id} was ${WORDS[action].done}`);
+    return failure;
+  };
   try {
     const order = await (action === 'cancel'
       ? client.cancelOrder(id, { ...options, reason: text && reasonIn(text) })
       : client.shipOrder(id, { ...options, trackingNumber: text }));
-    show(screen, id, { order, failure: undefined });
-    screen.toast(`Order ${id} was ${WORDS[action].done}`);
-    return undefined;
+    return show(order, undefined);
   } catch (error) {
     if (screen.problemOf(session, error) === undefined) return undefined;
-    const failure = await failureOf(screen, session, { action, id, error });
-    show(screen, id, { failure });
-    return failure;
+    const { id: open, failure: before } = screen.state.detail ?? {};
+    // A refusal does not tell what an earlier request has done.
+    const wasUnclear = open === id && before?.action === action && before.reason !== undefined;
+    const reason = error instanceof UnknownOutcomeError || wasUnclear ? inWords(error) : undefined;
+    const reading = { signal: ending.signal, timeoutMs: READ_MS };
+    const order = await client.getOrder(id, reading).catch(() => undefined);
+    if (reason === undefined && (order?.status ?? 'pending') === 'pending')
+      return show(order, knownFailure(action, error));
+    if (order === undefined) void readUntilKnown(screen, session, [id]);
+    return show(order, failureAt(action, order, reason));
   }
 }
 
-/** Shows an order as it is now, or the outcome of an action, if its details are open. */
-const show = (screen: Screen, id: bigint, found: Partial<Detail>) =>
-  screen.change((state) => {
-    if (found.order !== undefined) showOrder(state, found.order);
-    if (state.detail?.id === id) state.detail = { ...state.detail, ...found };
-  });
-
-/** Reads the order again, to report its state. */
-async function failureOf(
-  screen: Screen,
-  { client, ending }: Session,
-  { action, id, error }: { readonly action: Action; readonly id: bigint; readonly error: unknown },
-): Promise<Failure | undefined> {
+/** Why an order was not changed that is still pending, or could not be read. */
+function knownFailure(action: Action, error: unknown): Failure {
   const { done } = WORDS[action];
-  const failure = (title: string, text: string, isRetryable = true): Failure => ({
-    ...{ action, title, text, isRetryable },
-  });
-  const order = await client.getOrder(id, { signal: ending.signal }).catch(() => undefined);
-  if (order !== undefined) show(screen, id, { order });
-  const at = order && clockTime(order.updatedAt);
-  const wasRefused = isRefusal(error);
-  if (order !== undefined && order.status !== 'pending') {
-    const { status } = order;
-    if (status === done && !wasRefused) {
-      // The change took effect, but its response was lost.
-      screen.toast(`Order ${id} was ${done}`);
-      return undefined;
-    }
-    const what =
-      status === done
-        ? `it was already ${status}`
-        : `it ${status === 'shipped' ? 'shipped' : `was ${status}`}`;
-    return failure(`Not ${done}: ${what} at ${at}`, '', false);
-  }
-  if (wasRefused) {
-    const isChanged = error instanceof OrderChangedError;
-    const text = isChanged ? 'It is shown as it is now.' : '';
-    return failure(`Not ${done}: ${codeInWords(error.code)}`, text, isChanged);
-  }
-  const reason = inWords(error);
-  if (error instanceof LimitError) return failure(`Not ${done}`, reason);
-  if (order === undefined) {
-    const title = `Not known whether it was ${done}; safe to retry`;
-    return failure(title, `${reason} The order could not be read either.`);
-  }
-  const read = `Order ${id} was still pending when it was read again at ${clockTime(now())}.`;
-  return failure(`Not ${done}; safe to retry`, `${reason} ${read}`);
+  const text = inWords(error);
+  if (!isRefusal(error))
+    return { action, title: `Not ${done}; safe to retry`, text, isRetryable: true };
+  const isChanged = error instanceof OrderChangedError;
+  const now = isChanged ? ' It is shown as it is now.' : '';
+  return { action, title: `Not ${done}`, text: `${text}${now}`, isRetryable: isChanged };
 }

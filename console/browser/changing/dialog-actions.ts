@@ -2,7 +2,7 @@ import type { OrderRecord } from '@store-orders/client';
 import { type Actions, instead } from '../actions.ts';
 import { isOverdue } from '../format.ts';
 import type { Placing } from '../placing/placing.ts';
-import { type JudgedScan, readyIn } from '../scanning/scans.ts';
+import { readyIn } from '../scanning/scans.ts';
 import type { Screen } from '../screen.ts';
 import type { Action, Dialog } from '../state.ts';
 import type { Changing } from './changing.ts';
@@ -16,44 +16,33 @@ export function dialogActions(
   const askSeveral = (
     action: Action,
     orders: readonly OrderRecord[],
-    scans: readonly JudgedScan[] = [],
+    trackingNumbers: ReadonlyMap<bigint, string> = new Map(),
   ) => {
     const ids = orders.map(({ id }) => id);
     const overdue = orders.filter(isOverdue).length;
-    const trackingNumbers = new Map(
-      scans.flatMap(({ order, scan: { trackingNumber } }) =>
-        order === undefined || trackingNumber === undefined ? [] : [[order.id, trackingNumber]],
-      ),
-    );
     open({ kind: 'several', action, ids, overdue, trackingNumbers, typed: '', given: '' });
   };
-  /** Changes the fields of the open dialog, if it is of this kind, and nothing has been sent. */
-  const edit = <Kind extends Dialog['kind']>(
-    kind: Kind,
-    fields: Partial<Extract<Dialog, { readonly kind: Kind }>>,
-  ) =>
+  /** Sets fields of the question about orders, if nothing has been sent. */
+  const edit = (fields: object) =>
     screen.change((state) => {
       const { dialog } = state;
-      if (dialog?.kind !== kind || ('isActing' in dialog && dialog.isActing)) return;
-      state.dialog = { ...dialog, ...fields } as Dialog;
+      if (dialog?.kind === 'several' || (dialog?.kind === 'one' && !dialog.isActing))
+        state.dialog = { ...dialog, ...fields };
     });
   return {
     act: (action) => () => changing.ask(action),
     actOnSelected: (action) => () => askSeveral(action, [...screen.state.selected.values()]),
     actOnScanned: (action) => () => {
       const ready = readyIn(screen.state.scans);
-      askSeveral(
-        action,
-        ready.map(({ order }) => order!),
-        ready,
+      const orders = ready.map(({ order }) => order!);
+      const numbers = ready.flatMap(({ order, scan: { trackingNumber } }) =>
+        trackingNumber === undefined ? [] : [[order!.id, trackingNumber] as const],
       );
+      askSeveral(action, orders, new Map(numbers));
     },
-    setGiven: ({ target }) => {
-      edit('one', { given: textIn(target) });
-      edit('several', { given: textIn(target) });
-    },
-    setTyped: ({ target }) => edit('several', { typed: textIn(target) }),
-    setAgain: ({ target }) => edit('one', { isAgain: (target as HTMLInputElement).checked }),
+    setGiven: ({ target }) => edit({ given: textIn(target) }),
+    setTyped: ({ target }) => edit({ typed: textIn(target) }),
+    setAgain: ({ target }) => edit({ isAgain: (target as HTMLInputElement).checked }),
     confirm: instead(() => void changing.confirm()),
     openForm: () => placing.open(),
     placeAgain: (order) => () => placing.open(order),

@@ -7,6 +7,7 @@ import { keyDialog } from '../keys/key-dialogs.ts';
 import { placeDialog } from '../placing/placing.ts';
 import { paletteDialog } from '../search/palette.ts';
 import { type Dialog, type State, WORDS } from '../state.ts';
+import { outcomeOf } from './change-in-bulk.ts';
 import { isConfirmed } from './changing.ts';
 
 /** Ids that are listed; all of them are copied. */
@@ -17,18 +18,10 @@ export function dialogView(state: State, dialog: Dialog, actions: Actions) {
   if (dialog.kind === 'one') return askOne(state, dialog, actions);
   if (dialog.kind === 'place') return placeDialog(dialog, actions);
   if (dialog.kind === 'several') return askSeveral(dialog, actions);
-  if (dialog.kind === 'results') return resultsDialog(state, dialog, actions);
+  if (dialog.kind === 'results') return resultsDialog(state, actions);
   if (dialog.kind === 'palette') return paletteDialog(state, actions);
   return keyDialog(state, dialog, actions) ?? keysDialog(state, actions);
 }
-
-const CONSEQUENCES = {
-  cancel: [
-    'It will not ship, and this cannot be undone. Its history stays.',
-    'They will not ship, and this cannot be undone. Their histories stay.',
-  ],
-  ship: ['This cannot be undone.', 'This cannot be undone.'],
-} as const;
 
 const MAX_REASON = 64;
 const MAX_TRACKING_NUMBER = 128;
@@ -56,12 +49,12 @@ function askOne({ session }: State, dialog: Dialog & { readonly kind: 'one' }, a
   return html`<dialog role="alertdialog" class="ask" aria-labelledby="ask" aria-describedby="consequence" @cancel=${actions.closeDialog}>
     <form @submit=${actions.confirm} novalidate>
     <div class="inner"><h2 id="ask">${verb} order ${order.id}?</h2>
-      <p id="consequence">${CONSEQUENCES[action][0]}</p>
+      <p id="consequence">${action === 'cancel' ? 'It will not ship, and its history stays. ' : ''}This cannot be undone.</p>
       ${summaryOf(order, by)}
       ${isOver ? nothing : field(given, actions, isActing)}
       ${isOver || !isOffered ? nothing : html`<label class="again"><input type="checkbox" .checked=${isAgain} @change=${actions.setAgain} /> Then place it again, with another quantity, date or pet</label>`}
       <div role="alert">${failure === undefined ? nothing : failureNotice(failure)}</div>
-      ${isActing ? html`<p class="small no-answer">No answer yet. It is asked again until the store can be reached, and done once.</p>` : nothing}
+      ${isActing ? html`<p class="small no-answer">No answer yet. It is asked again for up to half a minute, and done once.</p>` : nothing}
     </div>
     <div class="end">
       <button type="button" ?autofocus=${isOver} @click=${actions.closeDialog}>${isOver ? 'Close' : isActing ? 'Leave it running' : `${keep}${action === 'cancel' ? ' order' : ''}`}</button>
@@ -82,7 +75,7 @@ function askSeveral(
   // No form: Enter in a field, of a person or of a scanner, changes no orders.
   return html`<dialog role="alertdialog" class="ask several" aria-labelledby="ask" aria-describedby="consequence" @cancel=${actions.closeDialog}>
     <div class="inner"><h2 id="ask">${verb} ${many}?</h2>
-      <p id="consequence">${CONSEQUENCES[action][1]} An order that has changed its status meanwhile stays as it is.</p>
+      <p id="consequence">${action === 'cancel' ? 'They will not ship, and their histories stay. ' : ''}This cannot be undone. An order that has changed its status meanwhile stays as it is.</p>
       ${overdue === 0 ? nothing : html`<p><span class="late">${count(overdue)} of them ${overdue === 1 ? 'is' : 'are'} overdue.</span></p>`}
       ${action === 'cancel' || trackingNumbers.size === 0 ? nothing : html`<p>${count(trackingNumbers.size)} of them with a tracking number.</p>`}
       <div class="ids" tabindex="0" role="group" aria-label="Ids of the orders" .style=${`--digits:${digits}ch`}>${listed.map((id) => html`<span>${id}</span> `)}${ids.length > MAX_LISTED ? html`<span class="rest">and ${orders(ids.length - MAX_LISTED)} more</span>` : nothing}</div>
@@ -97,15 +90,12 @@ function askSeveral(
   </dialog>`;
 }
 
-function resultsDialog(
-  { orders: shown }: State,
-  { results }: Dialog & { readonly kind: 'results' },
-  actions: Actions,
-) {
+function resultsDialog({ orders: shown, bulk }: State, actions: Actions) {
+  const { title, notDone: results } = outcomeOf(bulk!);
   const references = new Map(shown.map(({ id, reference }) => [id, reference]));
   return html`<dialog class="ask" aria-labelledby="ask" @cancel=${actions.closeDialog}>
-    <div class="inner"><h2 id="ask">${orders(results.length)} not changed</h2>
-      <ul class="results" tabindex="0" aria-label="Orders that were not changed">${results.slice(0, MAX_LISTED).map(({ id, text }) => html`<li><b class="number">${id}</b> ${references.get(id) === undefined ? nothing : html`<bdi>${references.get(id)}</bdi> `}${text}</li>`)}</ul>
+    <div class="inner"><h2 id="ask">${title}</h2>
+      <ul class="results" tabindex="0" aria-label="What is left">${results.slice(0, MAX_LISTED).map(({ id, text }) => html`<li><b class="number">${id}</b> ${references.get(id) === undefined ? nothing : html`<bdi>${references.get(id)}</bdi> `}${text}</li>`)}</ul>
       ${results.length > MAX_LISTED ? html`<p class="small">The first ${orders(MAX_LISTED)} are listed.</p>` : nothing}
       <button type="button" class="quiet" @click=${actions.copy(results.map(({ id }) => id).join('\n'), 'Ids')}>${icon('copy')}Copy ids</button>
     </div>

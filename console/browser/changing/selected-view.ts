@@ -47,13 +47,12 @@ function running({ action, ids, results, isStopping }: Bulk, actions: Actions) {
 }
 
 function outcome(bulk: Bulk, actions: Actions) {
-  const { title, text, facts, failed, untried, notDone } = outcomeOf(bulk);
-  const again = failed.length + untried.length;
-  const what = failed.length === 0 ? `Go on with ${count(again)}` : `Retry ${count(again)} failed`;
+  const { title, text, facts, again, wereTried, notDone } = outcomeOf(bulk);
+  const what = `${wereTried ? 'Retry' : 'Go on with'} ${count(again.length)}`;
   return html`<section class="bulk" tabindex="-1" aria-label="Result">
     <p role=${notDone.length === 0 ? 'status' : 'alert'}>${icon(notDone.length === 0 ? 'done' : 'warning')}<span><b>${title}</b>${facts === '' ? nothing : ` · ${facts}`}${text === '' ? nothing : ` · ${text} Safe to retry.`}</span></p>
-    ${notDone.length === 0 ? nothing : html`<button type="button" @click=${actions.showDialog({ kind: 'results', results: notDone })}>Show the ${count(notDone.length)}</button>`}
-    ${again === 0 ? nothing : html`<button type="button" class="primary" @click=${actions.retryFailed}>${icon('again')}${what}</button>`}
+    ${notDone.length === 0 ? nothing : html`<button type="button" @click=${actions.showDialog({ kind: 'results' })}>Show the ${count(notDone.length)}</button>`}
+    ${again.length === 0 ? nothing : html`<button type="button" class="primary" @click=${actions.retryFailed}>${icon('again')}${what}</button>`}
     <button type="button" class="icon-only" aria-label="Close the result" @click=${actions.closeBulk}>${icon('cross')}</button>
   </section>`;
 }

@@ -5,7 +5,6 @@ import {
   type KeySecret,
   type ManagedKey,
   ResponseError,
-  UnknownOutcomeError,
 } from '@store-orders/client';
 import type { View } from '../list/address.ts';
 import { newIdempotencyKey } from '../placing/draft.ts';
@@ -252,7 +251,5 @@ function rotate(
 }
 
 /** Whether the request can have been carried out all the same. */
-function isUnknown(error: unknown): boolean {
-  if (error instanceof UnknownOutcomeError) return true;
-  return !(error instanceof ResponseError) || error.status >= 500 || error.isUnclear;
-}
+const isUnknown = (error: unknown): boolean =>
+  !(error instanceof ResponseError) || error.status >= 500 || error.isUnclear;

@@ -3,52 +3,24 @@ import { count } from '../format.ts';
 
 type Limits = Partial<Pick<Key, 'cancelsPerHour' | 'placesPerHour'>>;
 
-/** What a key can be allowed. */
-interface Ability {
-  readonly scope: string;
-  /** "read", with an s for a key: "reads". */
-  readonly verb: string;
-  readonly object: string;
-  readonly hint: string;
-  /** The limit of its use. */
-  readonly limit?: keyof Limits;
-}
-
-/** The scopes of the contract, in words. */
-export const ABILITIES: readonly Ability[] = [
-  {
-    ...{ scope: 'orders:read', verb: 'read', object: 'orders' },
-    hint: 'Lists, searches, prints, exports',
-  },
-  {
-    ...{ scope: 'orders:place', verb: 'place', object: 'orders', hint: '' },
-    limit: 'placesPerHour',
-  },
-  {
-    ...{ scope: 'orders:ship', verb: 'ship', object: 'orders' },
-    hint: 'With and without a tracking number',
-  },
-  {
-    ...{ scope: 'orders:cancel', verb: 'cancel', object: 'orders', hint: 'Cannot be undone' },
-    limit: 'cancelsPerHour',
-  },
-  {
-    ...{ scope: 'changes:read', verb: 'follow', object: 'changes' },
-    hint: 'Live lists and Activity need it',
-  },
-  {
-    ...{ scope: 'webhooks:manage', verb: 'manage', object: 'webhooks' },
-    hint: 'Its own; they get all changes',
-  },
-  {
-    ...{ scope: 'webhooks:manage-all', verb: 'manage', object: 'all webhooks' },
-    hint: 'Those of other keys, too',
-  },
-  {
-    ...{ scope: 'keys:manage', verb: 'manage', object: 'keys' },
-    hint: 'Creates and revokes keys within its own limits',
-  },
+/** The scopes of the contract, in words; a key "reads". The limit is that of its use. */
+const IN_WORDS: readonly (readonly [
+  ...[scope: string, verb: string, object: string, hint: string, limit?: keyof Limits],
+])[] = [
+  ['orders:read', 'read', 'orders', 'Lists, searches, prints, exports'],
+  ['orders:place', 'place', 'orders', '', 'placesPerHour'],
+  ['orders:ship', 'ship', 'orders', 'With and without a tracking number'],
+  ['orders:cancel', 'cancel', 'orders', 'Cannot be undone', 'cancelsPerHour'],
+  ['changes:read', 'follow', 'changes', 'Live lists and Activity need it'],
+  ['webhooks:manage', 'manage', 'webhooks', 'Its own; they get all changes'],
+  ['webhooks:manage-all', 'manage', 'all webhooks', 'Those of other keys, too'],
+  ['keys:manage', 'manage', 'keys', 'Creates and revokes keys within its own limits'],
 ];
+
+/** What a key can be allowed. */
+export const ABILITIES = IN_WORDS.map(([scope, verb, object, hint, limit]) => ({
+  ...{ scope, verb, object, hint, limit },
+}));
 
 /** What a key may do: "reads, cancels up to 20 an hour, manages keys". A scope of a later release is shown as it is. */
 export function abilitiesOf({

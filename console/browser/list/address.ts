@@ -131,11 +131,7 @@ export const withoutFilters = (view: View): View => ({
   ...{ ships: '', placed: '', changed: '' },
 });
 
-export function isFiltered(view: View): boolean {
-  const { petId, reference, prefix, ships, placed, changed } = view;
-  const texts = [reference, prefix, ships, placed, changed];
-  return petId !== undefined || texts.some((each) => each !== '');
-}
+export const isFiltered = (view: View): boolean => Object.keys(filterOf(view)).length > 0;
 
 /** Returns the part of a view that determines the list. */
 export const listOf = (view: View): string =>

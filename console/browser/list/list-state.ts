@@ -1,4 +1,5 @@
 import type { Change, OrderRecord } from '@store-orders/client';
+import { settle } from '../changing/outcome.ts';
 import type { Screen } from '../screen.ts';
 import type { State } from '../state.ts';
 import { comesBefore, isFiltered, isShown } from './address.ts';
@@ -21,8 +22,9 @@ export function selectable({ orders, selected }: State) {
   return { pending, isAll: pending.length > 0 && pending.every(({ id }) => selected.has(id)) };
 }
 
-/** Shows the new state of an order, if the list, or the list of what was scanned, shows an earlier one. */
+/** Shows the new state of an order, where an earlier one is shown, and what became of actions on it. */
 export function showOrder(state: State, order: OrderRecord): void {
+  settle(state, order);
   const isEarlier = ({ id, revision }: OrderRecord) => id === order.id && revision < order.revision;
   const { lines } = state.scans;
   if (lines.some(({ orders }) => orders?.some(isEarlier))) {
@@ -32,6 +34,8 @@ export function showOrder(state: State, order: OrderRecord): void {
     }));
     state.scans = { ...state.scans, lines: updated };
   }
+  const { detail } = state;
+  if (detail?.order !== undefined && isEarlier(detail.order)) state.detail = { ...detail, order };
   const index = state.orders.findIndex(({ id }) => id === order.id);
   const shown = state.orders[index];
   // A page can have been read after this change.

@@ -49,15 +49,17 @@ export function newDraft(by: string, order?: OrderRecord): Draft {
 /** Returns the order of a form, or the field that is not valid and why. */
 export function orderOf(draft: Draft) {
   const petId = parseWrittenId(draft.pet);
-  if (petId === undefined || petId < 1n) return { problem: 'Pet: enter its id, a number from 1.' };
+  if (petId === undefined || petId < 1n) {
+    return { problem: 'Pet: enter its id, a number from 1.', field: 'pet' };
+  }
   const quantity = parseWrittenId(draft.quantity);
   if (quantity === undefined || quantity < 1n || quantity > MAX_QUANTITY) {
-    return { problem: 'Quantity: enter a number from 1.' };
+    return { problem: 'Quantity: enter a number from 1.', field: 'quantity' };
   }
   const shipDate = draft.day === '' ? undefined : new Date(`${draft.day}T${draft.time || NOON}`);
   const year = shipDate?.getFullYear() ?? 1970;
   if (Number.isNaN(year) || year < 1970 || year > 9998) {
-    return { problem: 'Ships: enter a day from 1970 on.' };
+    return { problem: 'Ships: enter a day from 1970 on.', field: 'day' };
   }
   const reference = draft.reference === '' ? undefined : draft.reference;
   return { petId, quantity, shipDate, reference };

@@ -52,7 +52,9 @@ export class Placing {
     this.#screen.change((state) => {
       const { dialog } = state;
       if (dialog?.kind !== 'place' || dialog.draft.isSent) return;
-      state.dialog = { ...dialog, draft: { ...dialog.draft, ...fields } };
+      // What was said about a field is about what it had.
+      const problem = (dialog.field ?? '') in fields ? undefined : dialog.problem;
+      state.dialog = { ...dialog, draft: { ...dialog.draft, ...fields }, problem };
     });
   }
 
@@ -63,13 +65,13 @@ export class Placing {
     if (dialog?.kind !== 'place' || dialog.isActing || session === undefined) return;
     const order = orderOf(dialog.draft);
     if (order.problem !== undefined) {
-      this.#show(dialog.draft, order.problem);
+      this.#show(dialog.draft, order.problem, order.field);
       return;
     }
     const draft = { ...dialog.draft, isSent: true };
     keepDraft(draft);
     screen.change((state) => {
-      state.dialog = { kind: 'place', draft, isActing: true, problem: undefined };
+      state.dialog = { ...dialog, draft, isActing: true, problem: undefined };
     });
     const { idempotencyKey } = draft;
     try {
@@ -98,12 +100,12 @@ export class Placing {
     const text = isTaken
       ? 'Reference: this key has placed another order with it.'
       : `Not placed. ${inWords(error)}`;
-    this.#show({ ...draft, isSent: false }, text);
+    this.#show({ ...draft, isSent: false }, text, isTaken ? 'reference' : undefined);
   }
 
-  #show(draft: Draft, problem?: string): void {
+  #show(draft: Draft, problem?: string, field?: string): void {
     this.#screen.change((state) => {
-      state.dialog = { kind: 'place', draft, isActing: false, problem };
+      state.dialog = { kind: 'place', draft, isActing: false, problem, field };
     });
   }
 }

@@ -1,30 +1,30 @@
 import { parseWrittenId } from '../list/address.ts';
 
-/** What a line of a pasted list names, and the tracking number in its second column. */
-export interface PastedEntry {
-  readonly text: string;
-  readonly trackingNumber: string | undefined;
-}
-
 /** A line of a pasted list: the ways in which it can be meant, the likeliest first. */
 interface PastedLine {
   readonly ways: readonly (readonly string[])[];
   readonly trackingNumber: string | undefined;
+  /** What is before the last text, and that text: these can be two columns, too. */
+  readonly columns: readonly string[];
 }
+
+const LAST_TEXT = /^(.*[^\s,;])[\s,;]+([^\s,;]+)$/;
 
 /** Returns the lines of a list, which can have two columns: ids or references, and tracking numbers. */
 export function linesIn(text: string): PastedLine[] {
   return text.split(/[\r\n]+/).flatMap((line) => {
     const [first = '', second = ''] = line.split('\t').map((cell) => cell.trim());
     if (first === '') return [];
-    const trackingNumber = second === '' ? undefined : second;
-    return [{ ways: line.includes('\t') ? [[first]] : waysOf(first), trackingNumber }];
+    const isOne = line.includes('\t') || parseWrittenId(first) !== undefined;
+    const columns = isOne ? [] : (LAST_TEXT.exec(first)?.slice(1) ?? []);
+    return [
+      { ways: isOne ? [[first]] : waysOf(first), trackingNumber: second || undefined, columns },
+    ];
   });
 }
 
 /** Blanks and commas can be part of a reference, and a comma part of an id. */
 function waysOf(text: string): (readonly string[])[] {
-  if (parseWrittenId(text) !== undefined) return [[text]];
   const split = [/[,;]/, /[\s,;]+/].map((separator) =>
     text
       .split(separator)
@@ -37,12 +37,24 @@ function waysOf(text: string): (readonly string[])[] {
 
 const isRest = (part: string) => /^0\d/.test(part);
 
-/** Returns the entries of a line: of its ways, the one of which most texts name orders, as a whole rather than in parts. */
-export function entriesOf(
-  { ways, trackingNumber }: PastedLine,
-  isKnown: (text: string) => boolean,
-): PastedEntry[] {
+/**
+ * Returns the entries of a list. A line is that of its ways of which most texts name orders, as a whole rather than in parts. If no line names several
+ * orders, and most of them, two at least, are an order and a text that names none, the last texts are tracking numbers; a single such line can be two
+ * orders, of which one is misspelt.
+ */
+export function entriesOf(lines: readonly PastedLine[], isKnown: (text: string) => boolean) {
   const shareOf = (texts: readonly string[]) => texts.filter(isKnown).length / texts.length;
-  const best = ways.reduce((one, other) => (shareOf(other) > shareOf(one) ? other : one));
-  return best.map((text) => ({ text, trackingNumber }));
+  const all = lines.map(({ ways, trackingNumber, columns: [text = '', last] }) => {
+    const best = ways.reduce((one, other) => (shareOf(other) > shareOf(one) ? other : one));
+    const isPair = last !== undefined && !isKnown(last) && !isKnown(ways[0]![0]!);
+    return {
+      named: best.filter(isKnown).length,
+      entries: best.map((each) => ({ text: each, trackingNumber })),
+      pair: isPair ? [{ text, trackingNumber: last }] : undefined,
+    };
+  });
+  const pairs = all.filter(({ pair }) => pair !== undefined && isKnown(pair[0]!.text));
+  const hasColumns =
+    all.every(({ named }) => named < 2) && pairs.length > Math.max(1, lines.length / 2);
+  return all.flatMap(({ entries, pair }) => (hasColumns && pair) || entries);
 }

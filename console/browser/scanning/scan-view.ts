@@ -6,25 +6,22 @@ import { type IconName, icon } from '../icons.ts';
 import { onPage, searchOf, withoutFilters } from '../list/address.ts';
 import { pill } from '../list/list-view.ts';
 import type { Scans, State } from '../state.ts';
-import { type JudgedScan, judged, MAX_SCANS, type ScanResult } from './scans.ts';
+import { type JudgedScan, judged, MAX_SCANS } from './scans.ts';
 
 /** The outcome of a scan: its class, its icon, and its words. */
-const RESULTS: Readonly<Record<ScanResult, readonly [string, IconName, string]>> = {
+const RESULTS: Readonly<Record<JudgedScan['result'], readonly [string, IconName, string]>> = {
   waiting: ['', 'clock', 'Waiting'],
   ready: ['ok', 'check', 'Ready'],
-  done: ['', 'done', 'Done before'],
+  done: ['', 'done', 'Done'],
   missing: ['bad', 'warning', 'Not found'],
   several: ['warn', 'warning', 'Two orders'],
   mistaken: ['warn', 'warning', 'Not a tracking number'],
   repeated: ['warn', 'warning', 'Tracking number is there twice'],
 };
 
-/** The results of which the list shows only those, by the filter. */
-const SHOWN: Readonly<Record<NonNullable<Scans['filter']>, readonly ScanResult[]>> = {
-  ready: ['ready'],
-  done: ['done'],
-  open: ['waiting', 'missing', 'several', 'mistaken', 'repeated'],
-};
+/** The filter with which a line is shown. */
+const filterOf = ({ result }: JudgedScan): Scans['filter'] =>
+  result === 'ready' || result === 'done' ? result : 'open';
 
 /** The page for scanning many codes, or for a pasted list. */
 export function scanPage(state: State, actions: Actions) {
@@ -78,7 +75,7 @@ function contentsOf({ petId, quantity }: NonNullable<JudgedScan['order']>) {
   return quantity === undefined ? pet : `${count(quantity)} × ${pet}`;
 }
 
-function whyNot(text: string, result: ScanResult): string {
+function whyNot(text: string, result: JudgedScan['result']): string {
   if (result === 'waiting') return 'It is looked up when the store can be reached.';
   if (result === 'several')
     return 'An id and a reference, or a reference that several keys have used.';
@@ -87,22 +84,23 @@ function whyNot(text: string, result: ScanResult): string {
 
 /** How many there are of each, which choose what is listed. */
 function tally(all: readonly JudgedScan[], filter: Scans['filter'], actions: Actions) {
-  const many = (results: readonly ScanResult[]) =>
-    all.filter(({ result }) => results.includes(result)).length;
-  const button = (name: string, to: Scans['filter'], value: number, className = '') =>
-    html`<button type="button" aria-pressed=${filter === to} @click=${actions.filterScans(to)}><span>${name}</span> <b class="number ${className}">${count(value)}</b></button>`;
-  const open = many(SHOWN.open);
+  const button = (name: string, to: Scans['filter'], className = '') => {
+    const { length } = all.filter((each) => to === undefined || filterOf(each) === to);
+    return html`<button type="button" aria-pressed=${filter === to} @click=${actions.filterScans(to)}><span>${name}</span> <b class="number ${length > 0 ? className : ''}">${count(length)}</b></button>`;
+  };
   return html`<div class="tally" role="group" aria-label="What is listed">
-    ${button('Scanned', undefined, all.length)} ${button('Ready', 'ready', many(SHOWN.ready), 'ok')}
-    ${button('Done before', 'done', many(SHOWN.done))} ${button('To look at', 'open', open, open > 0 ? 'bad' : '')}
+    ${button('Scanned', undefined)} ${button('Ready', 'ready', 'ok')} ${button('Done', 'done')} ${button('To look at', 'open', 'bad')}
   </div>`;
 }
+
+/** In two columns; a tab is drawn as one blank. */
+const EXAMPLE = 'WEB-2026-104320  3SXYZ0044816\nWEB-2026-104321  3SXYZ0044817';
 
 function pasteForm({ isReading }: Scans, actions: Actions) {
   return html`<form class="paste" @submit=${actions.pasteScans}>
     <label for="pasted">Or paste a list</label>
-    <textarea id="pasted" name="list" rows="4" spellcheck="false" autocomplete="off" dir="auto" ?readonly=${isReading} placeholder=${'998, WEB-2026-104321\nAMZ-302-7714509-2209\t3SXYZ0044817'}></textarea>
-    <p class="small">Ids and references, with blanks, commas or new lines between them, up to ${count(MAX_SCANS)}. A second column is taken for tracking numbers.</p>
+    <textarea id="pasted" name="list" rows="4" spellcheck="false" autocomplete="off" dir="auto" ?readonly=${isReading} placeholder=${EXAMPLE}></textarea>
+    <p class="small">Ids and references, with blanks, commas or new lines between them, up to ${count(MAX_SCANS)}. With a tracking number behind each: a tab or a blank between.</p>
     <button aria-disabled=${isReading}>${icon('plus')}${isReading ? 'Looking up…' : 'Add to the list'}</button>
   </form>`;
 }
@@ -114,8 +112,7 @@ function list(state: State, all: readonly JudgedScan[], actions: Actions) {
   const ready = all.filter(({ result }) => result === 'ready');
   const many = count(ready.length);
   const ids = ready.map(({ order }) => order!.id).toReversed();
-  const shown =
-    filter === undefined ? all : all.filter(({ result }) => SHOWN[filter].includes(result));
+  const shown = all.filter((each) => filter === undefined || filterOf(each) === filter);
   return html`<div class="scan-list">
     ${
       ready.length === 0

@@ -10,7 +10,7 @@ import type { Screen } from '../screen.ts';
 import { namedBy, ordersNamed } from '../search/search.ts';
 import type { Session } from '../sign-in.ts';
 import type { Scan, Scans } from '../state.ts';
-import { entriesOf, linesIn, type PastedEntry } from './pasted.ts';
+import { entriesOf, linesIn } from './pasted.ts';
 import { beep } from './sound.ts';
 
 /** Lines of the list. */
@@ -20,22 +20,13 @@ const AGAIN_MS = 3_000;
 /** The list in this browser, kept until it is cleared. */
 const STORED = 'store-orders-scanned';
 
-/** waiting: not looked up yet; several: more than one order; mistaken, repeated: the tracking number is an order's, or another line's. */
-export type ScanResult =
-  | 'waiting'
-  | 'ready'
-  | 'done'
-  | 'missing'
-  | 'several'
-  | 'mistaken'
-  | 'repeated';
-
 /** A line of the list, and what it means. */
 export interface JudgedScan {
   readonly scan: Scan;
   /** Undefined if there is none, or if it is not known which. */
   readonly order: OrderRecord | undefined;
-  readonly result: ScanResult;
+  /** waiting: not looked up yet; several: more than one order; mistaken, repeated: the tracking number is an order's, or another line's. */
+  readonly result: 'waiting' | 'ready' | 'done' | 'missing' | 'several' | 'mistaken' | 'repeated';
 }
 
 /** Of lines with the same tracking number, it belongs to the earliest. */
@@ -63,7 +54,7 @@ function orderOf({ orders, chosen }: Scan): OrderRecord | undefined {
   return orders?.length === 1 ? orders[0] : undefined;
 }
 
-function resultOf(scan: Scan, isRepeated: boolean): ScanResult {
+function resultOf(scan: Scan, isRepeated: boolean): JudgedScan['result'] {
   const { orders, isMistaken } = scan;
   if (orders === undefined) return 'waiting';
   const order = orderOf(scan);
@@ -87,8 +78,7 @@ export class Scanning {
   restore(): void {
     const { session } = this.#screen.state;
     if (session === undefined) return;
-    const lines = storedFor(session.key.id).map((each) => ({ ...each, orders: undefined }));
-    this.#change({ lines });
+    this.#change({ lines: storedFor(session.key.id) });
     void this.#lookUp();
   }
 
@@ -105,10 +95,14 @@ export class Scanning {
     if (session === undefined || lines.length === 0) return false;
     this.#change({ isReading: true, problem: undefined });
     try {
-      const texts = lines.flatMap(({ ways, trackingNumber }) => [...ways, trackingNumber ?? []]);
+      const texts = lines.flatMap((line) => [
+        ...line.ways,
+        line.trackingNumber ?? [],
+        line.columns ?? [],
+      ]);
       const found = await ordersOf(session, texts.flat());
       const isKnown = (each: string) => found.get(each)!.length > 0;
-      const entries = lines.flatMap((line) => entriesOf(line, isKnown));
+      const entries = entriesOf(lines, isKnown);
       const { length } = this.#screen.state.scans.lines;
       if (length + entries.length > MAX_SCANS) {
         const problem = `The list has room for ${count(MAX_SCANS - length)} more; this text has ${count(entries.length)}.`;
@@ -149,7 +143,7 @@ export class Scanning {
     this.#change({ lines: [], problem: undefined, filter: undefined });
   }
 
-  #add(entries: readonly PastedEntry[]): void {
+  #add(entries: readonly Pick<Scan, 'text' | 'trackingNumber'>[]): void {
     let { lines } = this.#screen.state.scans;
     let number = lines.reduce((most, each) => Math.max(most, each.number), 0);
     for (const { text, trackingNumber } of entries) {
@@ -157,14 +151,8 @@ export class Scanning {
       const known = lines.find(isSame);
       number += 1;
       const times = (known?.times ?? 0) + 1;
-      const added = {
-        ...(known ?? NEW),
-        text,
-        trackingNumber,
-        number,
-        times,
-        at: now().toISOString(),
-      };
+      const at = now().toISOString();
+      const added = { ...(known ?? NEW), text, trackingNumber, number, times, at };
       lines = [added, ...lines.filter((each) => !isSame(each))].slice(0, MAX_SCANS);
     }
     this.#change({ lines });
@@ -276,7 +264,7 @@ function merged(lines: readonly Scan[]): Scan[] {
 }
 
 /** Returns the lines that are kept for a key. */
-function storedFor(key: string): Omit<Scan, 'orders'>[] {
+function storedFor(key: string): Scan[] {
   try {
     const stored = JSON.parse(localStorage.getItem(STORED) ?? '{}');
     if (stored.key !== key || !Array.isArray(stored.lines)) return [];
@@ -284,7 +272,7 @@ function storedFor(key: string): Omit<Scan, 'orders'>[] {
       typeof each?.text === 'string' && typeof each.number === 'number'
         ? [
             {
-              ...{ text: each.text, number: each.number, isMistaken: false },
+              ...{ ...NEW, text: each.text, number: each.number },
               times: Number(each.times) || 1,
               at: String(each.at),
               trackingNumber:
