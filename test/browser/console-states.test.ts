@@ -525,7 +525,7 @@ for (const ends of ['read as pending', 'read as shipped', 'shipped again'] as co
     await page.route(reads, (route) => route.abort());
     const question = page.getByRole('alertdialog');
     await question.getByRole('button', { name: 'Ship order' }).click();
-    await question.getByText('It is asked again for up to half a minute, and done once.').waitFor();
+    await question.getByText('It is asked again for up to 40 seconds, and done once.').waitFor();
     await question.getByText('Not known whether it was shipped').waitFor({ timeout: OUTAGE_MS });
     if (ends === 'shipped again') {
       await page.unroute('**/ship');

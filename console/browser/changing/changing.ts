@@ -18,7 +18,7 @@ import { failureAt } from './outcome.ts';
 
 /** A change of more orders than this is confirmed by typing their number. */
 const MAX_UNASKED = 1_000;
-/** How long the store is asked to change an order, and then for the order if that had no answer: half a minute in all, which the question says. */
+/** How long the store is asked to change an order, and to read orders before and after that: 40 seconds in all, which the question says. */
 const ASKED_MS = 20_000;
 const READ_MS = 10_000;
 
@@ -155,7 +155,8 @@ async function mistakenCode(
   });
   try {
     const spellings = [given, given.toUpperCase(), given.toLowerCase(), inOtherCase(given)];
-    const found = await ordersNamed(session, spellings);
+    const signal = AbortSignal.any([session.ending.signal, AbortSignal.timeout(READ_MS)]);
+    const found = await ordersNamed(session, spellings, signal);
     const [order] = spellings.flatMap((each) => namedBy(found.get(each)!));
     if (order === undefined) return undefined;
     const what = given.trim() === String(order.id) ? 'id' : 'reference';

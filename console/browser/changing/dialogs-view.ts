@@ -54,7 +54,7 @@ function askOne({ session }: State, dialog: Dialog & { readonly kind: 'one' }, a
       ${isOver ? nothing : field(given, actions, isActing)}
       ${isOver || !isOffered ? nothing : html`<label class="again"><input type="checkbox" .checked=${isAgain} @change=${actions.setAgain} /> Then place it again, with another quantity, date or pet</label>`}
       <div role="alert">${failure === undefined ? nothing : failureNotice(failure)}</div>
-      ${isActing ? html`<p class="small no-answer">No answer yet. It is asked again for up to half a minute, and done once.</p>` : nothing}
+      ${isActing ? html`<p class="small no-answer">No answer yet. It is asked again for up to 40 seconds, and done once.</p>` : nothing}
     </div>
     <div class="end">
       <button type="button" ?autofocus=${isOver} @click=${actions.closeDialog}>${isOver ? 'Close' : isActing ? 'Leave it running' : `${keep}${action === 'cancel' ? ' order' : ''}`}</button>
