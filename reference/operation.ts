@@ -8,11 +8,11 @@ import {
   scopeOf,
 } from '../protocol/openapi.ts';
 import { type Html, html } from '../src/http/pages/html.ts';
-import { bodyToEdit, type Sampled } from './examples.ts';
+import { bodyToEdit, clientLines, curlLine, pythonLines, type Sampled } from './examples.ts';
 import { children, fieldLines, typeName } from './fields.ts';
 import { errorLink, scopeAnchor } from './guide.ts';
 import { markdown } from './markdown.ts';
-import { deliveryExample, operationSamples, responseExample, sampleTabs } from './samples.ts';
+import { bodyExample, sampleTabs } from './samples.ts';
 
 /** The location of an operation. */
 interface Place extends Omit<Sampled, 'operation' | 'parameters'> {
@@ -47,11 +47,29 @@ ${returned(document, operation, id)}
     responseLine(status, resolved(document, response)),
   )}</ul>
 </div>
-<div class="aside">${sampleTabs(id, operationSamples({ operation, parameters, ...place }))}
-${exampleOf(document, operation)}
+<div class="aside">${callAndAnswer(document, operation, place)}
 ${!isStream(operation) && tryItForm(operation, parameters, place)}</div>
 </article>
 `;
+}
+
+/** Writes samples of an operation, and the example of a success. @param id of the section */
+export function callAndAnswer(
+  document: OpenApi,
+  operation: Operation,
+  place: Omit<Place, 'environment'>,
+  id = anchor(place.version, operation),
+): Html {
+  const call = { operation, parameters: parametersOf(document, operation), ...place };
+  const samples = {
+    curl: curlLine(call),
+    JavaScript: clientLines(call),
+    Python: pythonLines(call),
+  };
+  const { status, media } = successOf(document, operation);
+  const example = media?.example ?? Object.values(media?.examples ?? {})[0]?.value;
+  return html`${sampleTabs(id, samples)}
+${example !== undefined && bodyExample(status, status === '201' ? 'Created' : 'OK', example)}`;
 }
 
 /** Writes the section of a request that the service sends. */
@@ -71,7 +89,7 @@ ${bodyLines(document, operation, id)}
     responseLine(status, resolved(document, response)),
   )}</ul>
 </div>
-<div class="aside">${deliveryExample(example)}</div>
+<div class="aside">${bodyExample('POST', 'Body', example, 'Body of a delivery')}</div>
 </article>
 `;
 }
@@ -169,14 +187,6 @@ function responseLine(status: string, response: Response): Html {
     codes.length > 0 && html`<p class="codes">${codes.map((code) => html`${errorLink(code)} `)}</p>`
   }</div></li>
 `;
-}
-
-/** The example of a success. */
-function exampleOf(document: OpenApi, operation: Operation): Html {
-  const { status, media } = successOf(document, operation);
-  const example = media?.example ?? Object.values(media?.examples ?? {})[0]?.value;
-  if (example === undefined) return html``;
-  return responseExample(status, status === '201' ? 'Created' : 'OK', example);
 }
 
 /**

@@ -249,12 +249,15 @@ test('"try it" shows text from the store as text', async (t) => {
   await page.close();
 });
 
+/** Variables of the environment that samples read. */
+const VARIABLES = ['KEY', 'orderId', 'otherId', 'webhookId', 'keyId', 'WEBHOOK_SECRET'];
+
 test('samples in JavaScript are whole programs, and name no order', async (t) => {
   const service = await startService(t);
   const { page } = await opened(browser, urlOf(service));
   const samples = await page.locator('.panel.JavaScript').allTextContents();
   await page.close();
-  assert.equal(samples.length, 33);
+  assert.equal(samples.length, 36);
   const folder = temporaryFolder(t);
   for (const [index, sample] of samples.entries()) {
     writeFileSync(join(folder, `${index}.mts`), sample);
@@ -262,15 +265,16 @@ test('samples in JavaScript are whole programs, and name no order', async (t) =>
   }
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const compilerOptions = {
-    ...{ target: 'esnext', module: 'nodenext', noEmit: true, strict: true, types: [] },
+    ...{ target: 'esnext', module: 'nodenext', noEmit: true, strict: true, types: ['node'] },
     ...{ allowImportingTsExtensions: true, lib: ['esnext', 'dom', 'dom.iterable'] },
+    typeRoots: [join(root, 'node_modules/@types')],
     paths: { '@store-orders/client': [join(root, 'client/src/client.ts')] },
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
   // A variable that is not set is refused by the library, or by BigInt().
   writeFileSync(
     join(folder, 'node.d.ts'),
-    'declare const process: { env: Record<string, string>; exitCode?: number };',
+    `declare namespace NodeJS { interface ProcessEnv { ${VARIABLES.map((name) => `${name}: string`)} } }`,
   );
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const checked = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
@@ -312,7 +316,7 @@ test('the example of a request without a key is what the service answers', async
   const service = await startService(t);
   const { page } = await opened(browser, urlOf(service));
   const shown = await page.locator('#first-request .response').last().locator('pre').innerText();
-  const response = await fetch(`http://127.0.0.1:${service.port}/v1/store/orders`);
+  const response = await fetch(`http://127.0.0.1:${service.port}/v2/store/orders`);
   assert.deepEqual(JSON.parse(shown), await response.json());
   await page.close();
 });
@@ -341,7 +345,7 @@ test('samples in Python are valid and name no order, and axe has no findings wit
   const service = await startService(t);
   const { page } = await opened(browser, urlOf(service));
   const samples = await page.locator('.panel.Python').allTextContents();
-  assert.equal(samples.length, 33);
+  assert.equal(samples.length, 36);
   for (const sample of samples) {
     assert.doesNotMatch(sample, /"id": ?\d/);
     // Their ids are text.
