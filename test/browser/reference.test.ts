@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { pending, place, startService } from '../http/harness.ts';
 import { run } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
@@ -88,6 +88,95 @@ test('operations, fields and errors are found, and a language is that of all sam
     .and(page.locator('[aria-current=true]'))
     .waitFor();
   assert.deepEqual(problems, []);
+  await page.close();
+});
+
+/** What integrators ask, and the place that answers it. */
+const QUESTIONS: readonly (readonly [asked: string, id: string])[] = [
+  ['how to authenticate', 'keys'],
+  ['authentication', 'keys'],
+  ['login', 'keys'],
+  ['unauthorized', 'keys'],
+  ['permission denied', 'error-scope_missing'],
+  ['forbidden', 'error-scope_missing'],
+  ['what can my key do', 'v2-getKey'],
+  ['cors', 'keys'],
+  ['webhok', 'webhooks'],
+  ['cancle order', 'v2-cancelOrder'],
+  ['refund', 'v2-cancelOrder'],
+  ['delete order', 'v2-cancelOrder'],
+  ['how do I ship many orders', 'v2-shipOrders'],
+  ['cancel in bulk', 'v2-cancelOrders'],
+  ['mark as shipped', 'v2-shipOrder'],
+  ['tracking number', 'v2-shipOrder-body-trackingNumber'],
+  ['list all orders of one pet', 'v2-listOrders-petId'],
+  ['get orders of yesterday', 'v2-listOrders-placedFrom'],
+  ['orders since a date', 'v2-listOrders-placedFrom'],
+  ['how many orders are pending', 'v2-countOrders'],
+  ['get order', 'v2-getOrder'],
+  ['get pet', 'v1-getPet'],
+  ['how do I start', 'first-request'],
+  ['optimistic locking', 'error-precondition_failed'],
+  ['what does 412 mean', 'error-precondition_failed'],
+  ['429', 'error-place_limit_reached'],
+  ['is there a rate limit', 'retries'],
+  ['how to retry', 'retries'],
+  ['avoid duplicate orders', 'retries'],
+  ['verify the signature of a webhook', 'webhooks'],
+  ['next page', 'pagination'],
+  ['read all pages', 'pagination'],
+  ['large ids in JavaScript', 'ids'],
+  ['sse', 'v2-streamChanges'],
+  ['poll for changes', 'v2-listChanges'],
+  ['changelog', 'changelog'],
+  ['listorders', 'v2-listOrders'],
+];
+
+/** Types texts into Find. @returns what is found for each: hashes of links; and how long the page takes, in ms */
+const found = (page: Page, texts: readonly string[]) =>
+  page.evaluate<{ links: string[]; ms: number }[]>(`${JSON.stringify(texts)}.map((text) => {
+    const input = document.querySelector('#find');
+    input.value = text;
+    const start = performance.now();
+    input.dispatchEvent(new Event('input'));
+    const ms = performance.now() - start;
+    return { ms, links: [...document.querySelectorAll('.found a')].map((link) => link.hash) };
+  })`);
+
+test('plain questions find their answer among the first three', async (t) => {
+  const service = await startService(t);
+  const { page, problems } = await opened(browser, urlOf(service));
+  const answers = await found(
+    page,
+    QUESTIONS.map(([asked]) => asked),
+  );
+  const missed = QUESTIONS.flatMap(([asked, id], index) => {
+    const first = answers[index]!.links.slice(0, 3);
+    return first.includes(`#${id}`) ? [] : [`${asked}: ${first.join(' ')}, not #${id}`];
+  });
+  assert.deepEqual(missed, []);
+  // The changelog has every word; it is found by its name.
+  const changelogs = answers.filter(({ links }) => links[0] === '#changelog');
+  assert.equal(changelogs.length, 1);
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test('finding takes a few milliseconds for a letter, and offers the contents if there is nothing', async (t) => {
+  const service = await startService(t);
+  const { page } = await opened(browser, urlOf(service));
+  const typed = QUESTIONS.flatMap(([asked]) =>
+    [...asked].map((_, index) => asked.slice(0, index + 1)),
+  );
+  const times = (await found(page, typed))
+    .map(({ ms }) => ms)
+    .toSorted((one, other) => one - other);
+  const median = times[times.length >> 1]!;
+  t.diagnostic(`median ${median} ms, 99 % ${times[Math.floor(times.length * 0.99)]} ms`);
+  assert.ok(median < 5, `${median} ms`);
+  assert.deepEqual((await found(page, ['zzyzx']))[0]!.links, []);
+  await page.getByText('Nothing was found. These are all contents:').waitFor();
+  await page.getByRole('link', { name: 'Keys and scopes', exact: true }).waitFor();
   await page.close();
 });
 
