@@ -9,7 +9,7 @@ const CLIENT_CALLS: Readonly<Record<string, Readonly<Record<string, string>>>> =
     getPet: 'store.v1.getPet(petId)',
   },
   v2: {
-    listOrders: "for await (const order of store.orders({ status: 'pending' }))",
+    listOrders: 'for await (const order of store.orders())',
     findOrders: "store.findOrders({ ids: [orderId], references: ['PO-2026-0815'] })",
     placeOrder: 'store.placeOrder({ petId, quantity: 1n })',
     getOrder: 'store.getOrder(orderId)',
@@ -69,19 +69,9 @@ export interface Sampled {
   readonly path: string;
 }
 
-/** A call in each language. */
-export type Samples = Readonly<Record<'curl' | 'JavaScript' | 'Python', string>>;
-
-export function operationSamples(sampled: Sampled): Samples {
-  return {
-    curl: curlLine(sampled),
-    JavaScript: clientLines(sampled),
-    Python: pythonLines(sampled),
-  };
-}
-
 /** Returns a call with the client library, with its imports and variables. */
-function clientLines({ operation, version, rootUrl }: Sampled): string {
+export function clientLines(sampled: Sampled): string {
+  const { operation, version, rootUrl } = sampled;
   const call = CLIENT_CALLS[version]![operation.operationId]!;
   const [, item] = /^for await \(const (?:\{ )?(\w+)/.exec(call) ?? [];
   const printed =
@@ -91,13 +81,14 @@ function clientLines({ operation, version, rootUrl }: Sampled): string {
   const declared = Object.entries(DECLARATIONS)
     .filter(([name]) => new RegExp(`(?<![.\\w])${name}\\b`).test(call))
     .map(([, line]) => `${line}\n`);
-  return `import { StoreOrders, StoreOrdersError } from '@store-orders/client';
+  return `// npm install @store-orders/client
+import { StoreOrders, StoreOrdersError } from '@store-orders/client';
 const store = new StoreOrders({
   baseUrl: '${rootUrl}',
   apiKey: process.env.KEY,
 });
 
-${declared.join('')}try {
+${declared.join('')}${pagesLine(sampled, '//', operation.operationId !== 'getOrderHistory')}try {
 ${printed}
 } catch (error) {
   // The message has the status and the code, too.
@@ -165,6 +156,11 @@ function targetOf(
 
 const isKeyed = (parameters: readonly Parameter[]) =>
   parameters.some(({ name }) => name === 'Idempotency-Key');
+/** Says how much of a list a sample reads; nothing for what comes as a whole. @param mark begins a comment */
+const pagesLine = ({ parameters }: Sampled, mark: string, isAll = false): string =>
+  parameters.some(({ name }) => name === 'cursor')
+    ? `${mark} ${isAll ? 'Reads all pages.' : 'Reads one page: repeat with its "next" as cursor, until there is none.'}\n`
+    : '';
 
 /** 32 hexadecimal digits, with commands of POSIX. In a line of its own, so that a repeated call has the same key. */
 const RANDOM_IN_SHELL = "$(od -An -N16 -tx1 /dev/urandom | tr -d ' \\n')";
@@ -176,7 +172,8 @@ const inShell = (name: string): string => `\${${name}:?}`;
 const environmentLine = (variables: readonly string[]): string =>
   `# The environment has ${['KEY', ...variables].join(', ').replace(/, (\w+)$/, ' and $1')}.\n`;
 
-function curlLine(sampled: Sampled): string {
+/** Returns a call with curl. */
+export function curlLine(sampled: Sampled): string {
   const { operation, parameters, method } = sampled;
   const variables = variablesIn(sampled);
   const body = bodyOf(operation);
@@ -191,18 +188,18 @@ function curlLine(sampled: Sampled): string {
     .filter(Boolean)
     .join(' \\\n  ');
   const request = isKeyed(parameters) ? `REQUEST=${RANDOM_IN_SHELL}\n` : '';
-  return `${environmentLine(variables)}${request}${call}`;
+  return `${environmentLine(variables)}${pagesLine(sampled, '#')}${request}${call}`;
 }
 
 /** Returns a call with the standard library of Python, whose integers are exact. */
-function pythonLines(sampled: Sampled): string {
+export function pythonLines(sampled: Sampled): string {
   const { operation, parameters, method, path } = sampled;
   const variables = variablesIn(sampled);
   const body = bodyOf(operation);
   const imports = ['json', 'os', 'sys', 'urllib.error', 'urllib.request'];
   if (isKeyed(parameters)) imports.push('uuid');
   return [
-    `${environmentLine(variables)}import ${imports.join(', ')}`,
+    `${environmentLine(variables)}${pagesLine(sampled, '#')}import ${imports.join(', ')}`,
     '',
     ...variables.map((name) => `${snakeCase(name)} = ${fromEnvironment(name)}`),
     ...(body === undefined ? [] : [`body = ${pythonValue(body)}`]),

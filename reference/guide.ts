@@ -1,11 +1,9 @@
-import type { Operation } from '../protocol/openapi.ts';
 import { asset } from '../src/assets.ts';
 import { SCOPES } from '../src/domain/api-key.ts';
 import { type Html, html, icon } from '../src/http/pages/html.ts';
 import { refuse } from '../src/http/request/reply.ts';
-import { operationSamples } from './examples.ts';
 import { inlineMarkdown, markdown } from './markdown.ts';
-import { responseExample, sampleTabs } from './samples.ts';
+import { bodyExample, sampleTabs } from './samples.ts';
 
 /** The permissions of each scope. */
 const PERMITTED: Readonly<Record<(typeof SCOPES)[number], string>> = {
@@ -36,22 +34,18 @@ export const GUIDE = [
   ['changelog', 'Changelog of the contract'],
 ] as const;
 
-/** The sections before the operations. @param listOrders of v1 */
-export function guides(rootUrl: string, listOrders: Operation): Html {
-  const texts = (['pagination', 'retries', 'webhooks'] as const).map((id) =>
-    textSection(id, asset(`reference/guides/${id}.md`)),
+/** The sections before the operations. @param firstCall its samples and its answer */
+export function guides(rootUrl: string, firstCall: Html): Html {
+  const texts = (['ids', 'pagination', 'retries', 'webhooks'] as const).map((id) =>
+    textSection(id, asset(`reference/guides/${id}.md`), rootUrl),
   );
-  return html`${firstRequest(rootUrl, listOrders)}
+  return html`${firstRequest(firstCall)}
 ${keysSection()}
-${idsSection()}
 ${texts}`;
 }
 
 /** From nothing to a first request. */
-function firstRequest(rootUrl: string, listOrders: Operation): Html {
-  const place = { version: 'v1', method: 'get', path: '/store/orders', rootUrl };
-  const samples = operationSamples({ operation: listOrders, parameters: [], ...place });
-  const JavaScript = `// npm install @store-orders/client\n${samples.JavaScript}`;
+function firstRequest(firstCall: Html): Html {
   return html`<section id="first-request" aria-labelledby="first-request-title">
 <div class="text">
 <h1 id="first-request-title">First request in two minutes</h1>
@@ -64,7 +58,7 @@ function firstRequest(rootUrl: string, listOrders: Operation): Html {
 <p class="note">${icon(INFO)}<span><b>Which version?</b> Both are stable. Version 1 stays as it is; version 2 has everything, and changes only compatibly.</span></p>
 <h2 class="then">Then</h2>
 <ul class="next">
-<li><a href="#v1-cancelOrder"><b>Cancel an order</b>${icon(NEXT)}<span>And be sure that it is cancelled.</span></a></li>
+<li><a href="#v2-cancelOrder"><b>Cancel an order</b>${icon(NEXT)}<span>And be sure that it is cancelled.</span></a></li>
 <li><a href="#v2-placeOrder"><b>Place an order</b>${icon(NEXT)}<span>Once, however often you send it.</span></a></li>
 <li><a href="#webhooks"><b>Receive changes</b>${icon(NEXT)}<span>As webhooks, signed and in order.</span></a></li>
 <li><a href="#v2-streamChanges"><b>Keep an exact copy</b>${icon(NEXT)}<span>Follow every change, without gaps.</span></a></li>
@@ -72,12 +66,8 @@ function firstRequest(rootUrl: string, listOrders: Operation): Html {
 <li><a href="#errors"><b>Handle errors</b>${icon(NEXT)}<span>One record, codes that stay.</span></a></li>
 </ul>
 </div>
-<div class="aside">${sampleTabs('first-request', { ...samples, JavaScript })}
-${responseExample('200', 'OK', [
-  { id: 1, petId: 412, quantity: 1, shipDate: '2026-12-01T09:30:00.000Z', complete: false },
-  { id: 9007199254740993n, petId: 77, quantity: 3, complete: true },
-])}
-${responseExample('401', 'Without a key', JSON.parse(refuse('api_key_missing').body))}</div>
+<div class="aside">${firstCall}
+${bodyExample('401', 'Without a key', JSON.parse(refuse('api_key_missing').body))}</div>
 </section>`;
 }
 
@@ -89,22 +79,11 @@ function keysSection(): Html {
 ${SCOPES.map((scope) => html`<tr id="${scopeAnchor(scope)}"><th scope="row"><code>${scope}</code></th><td>${PERMITTED[scope]}</td></tr>`)}
 </tbody></table>
 <p>A key can have a limit of cancels in an hour: beyond it, a cancel is 429 ${errorLink('cancel_limit_reached')} with <code>Retry-After</code>.</p>
+<p>Browsers: scripts of other origins can call the service only if its operators allow their origin (CORS). A key in a public page is visible to every visitor: call the service from a server of your own.</p>
 </div></section>`;
 }
 
 export const scopeAnchor = (scope: string): string => `scope-${scope.replace(':', '-')}`;
-
-function idsSection(): Html {
-  return html`<section id="ids" aria-labelledby="ids-title"><div class="text">
-<h2 id="ids-title">Exact ids</h2>
-<p>Ids are integers of 64 bits, written as plain JSON integers: up to 9223372036854775807. A parser that reads numbers as doubles rounds those above 9007199254740991, and an action then reaches another order.</p>
-<ul>
-<li><b>JavaScript</b>: <code>@store-orders/client</code> reads ids as <code>bigint</code>. Without it, use a parser that keeps digits, not <code>JSON.parse</code>.</li>
-<li><b>Python</b>, Java’s <code>long</code>, Go’s <code>int64</code>, C#’s <code>long</code>: exact, if the field is declared as an integer.</li>
-<li><b>Spreadsheets</b> round beyond 15 digits: import ids as text.</li>
-</ul>
-</div></section>`;
-}
 
 /** The changes of the contract by version. Its links to other documents are text here, and its headings are below that of the section. */
 export function changelogSection(): Html {
@@ -113,30 +92,40 @@ export function changelogSection(): Html {
   return textSection('changelog', body.replaceAll(/\[([^\]]+)\]\((?!https?:|#)[^)]*\)/g, '$1'));
 }
 
-function textSection(id: (typeof GUIDE)[number][0], text: string): Html {
+/** A sample in the Markdown of a guide. */
+const SAMPLE = /^```(curl|JavaScript|Python)\n(.*?)\n```$/gms;
+
+/** A section that is written in Markdown: its samples, for the service at this URL, are beside its text. @param table below both */
+function textSection(id: (typeof GUIDE)[number][0], text: string, rootUrl = '', table = html``) {
   const title = GUIDE.find(([each]) => each === id)![1];
-  return html`<section class="whole-width" id="${id}" aria-labelledby="${id}-title">
-<h2 id="${id}-title">${title}</h2>
-<div class="text">${markdown(text)}</div></section>`;
+  const samples = Object.fromEntries(
+    [...text.matchAll(SAMPLE)].map(([, language, code]) => [
+      language!,
+      code!.replaceAll('https://api.store.example', rootUrl),
+    ]),
+  );
+  const isWhole = Object.keys(samples).length === 0;
+  return html`<section${isWhole && html` class="whole-width"`} id="${id}" aria-labelledby="${id}-title">
+<div class="text"><h2 id="${id}-title">${title}</h2>
+${markdown(text.replaceAll(SAMPLE, ''))}</div>
+${!isWhole && html`<div class="aside">${sampleTabs(id, samples)}</div>`}${table}</section>`;
 }
 
 /** The id of the first row of an error code. */
 const errorAnchor = (code: string): string => `error-${code}`;
 
+/** A link to the explanation of an error code. */
 export const errorLink = (code: string): Html =>
   html`<a href="#${errorAnchor(code)}"><code>${code}</code></a>`;
 
 /** Writes the error codes with their causes and remedies, which docs/errors.md explains. */
-export function errorGuide(): Html {
+export function errorGuide(rootUrl: string): Html {
   const rows = asset('docs/errors.md')
     .split('\n')
     .filter((line) => line.startsWith('| `'))
     .map((line) => line.split(/(?<!\\)\|/).map((cell) => cell.trim()));
   const seen = new Set<string>();
-  return html`<section class="whole-width" id="errors" aria-labelledby="errors-title">
-<h2 id="errors-title">Error codes</h2>
-<p>Decide by <code>code</code>; <code>message</code> is for people and may change. Treat a code that you do not know by its status alone.</p>
-<table class="errors">
+  const table = html`<table class="errors">
 <thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">Cause</th><th scope="col">What to do</th></tr></thead>
 <tbody>
 ${rows.map(([, code, status, cause, remedy]) => {
@@ -147,5 +136,6 @@ ${rows.map(([, code, status, cause, remedy]) => {
 `;
 })}</tbody>
 </table>
-</section>`;
+`;
+  return textSection('errors', asset('reference/guides/errors.md'), rootUrl, table);
 }

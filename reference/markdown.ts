@@ -6,7 +6,7 @@ const marked = new Marked({
   renderer: {
     // A region that scrolls must be reachable with the keyboard.
     code: ({ text, lang }) =>
-      `<pre tabindex="0"><code>${lang === 'python' ? codeView(text, 'Python').text : html`${text}`.text}</code></pre>\n`,
+      `<pre tabindex="0"><code>${lang === 'js' ? codeView(text, 'JavaScript').text : html`${text}`.text}</code></pre>\n`,
   },
 });
 

@@ -8,17 +8,19 @@ import {
   scopeOf,
 } from '../protocol/openapi.ts';
 import { type Html, html } from '../src/http/pages/html.ts';
-import { bodyToEdit, operationSamples, type Sampled } from './examples.ts';
+import { bodyToEdit, clientLines, curlLine, pythonLines, type Sampled } from './examples.ts';
 import { children, fieldLines, typeName } from './fields.ts';
 import { errorLink, scopeAnchor } from './guide.ts';
 import { markdown } from './markdown.ts';
-import { deliveryExample, responseExample, sampleTabs } from './samples.ts';
+import { bodyExample, sampleTabs } from './samples.ts';
 
+/** The location of an operation. */
 interface Place extends Omit<Sampled, 'operation' | 'parameters'> {
   /** Where "try it" acts. */
   readonly environment: string;
 }
 
+/** The id of the section of an operation. */
 export function anchor(version: string, { operationId }: Operation): string {
   return `${version}-${operationId}`;
 }
@@ -26,6 +28,7 @@ export function anchor(version: string, { operationId }: Operation): string {
 const parametersOf = (document: OpenApi, { parameters = [] }: Operation): Parameter[] =>
   parameters.map((each) => resolved(document, each));
 
+/** Writes the section of an operation. */
 export function operationSection(document: OpenApi, operation: Operation, place: Place): Html {
   const { version, method, path } = place;
   const parameters = parametersOf(document, operation);
@@ -40,13 +43,33 @@ ${PARAMETER_KINDS.map(([where, title]) => parameterLines(document, parameters, {
 ${bodyLines(document, operation, id)}
 ${returned(document, operation, id)}
 <h4>Responses</h4>
-<ul class="responses">${responseLines(document, operation)}</ul>
+<ul class="responses">${Object.entries(operation.responses).map(([status, response]) =>
+    responseLine(status, resolved(document, response)),
+  )}</ul>
 </div>
-<div class="aside">${sampleTabs(id, operationSamples({ operation, parameters, ...place }))}
-${exampleOf(document, operation)}
+<div class="aside">${callAndAnswer(document, operation, place)}
 ${!isStream(operation) && tryItForm(operation, parameters, place)}</div>
 </article>
 `;
+}
+
+/** Writes samples of an operation, and the example of a success. @param id of the section */
+export function callAndAnswer(
+  document: OpenApi,
+  operation: Operation,
+  place: Omit<Place, 'environment'>,
+  id = anchor(place.version, operation),
+): Html {
+  const call = { operation, parameters: parametersOf(document, operation), ...place };
+  const samples = {
+    curl: curlLine(call),
+    JavaScript: clientLines(call),
+    Python: pythonLines(call),
+  };
+  const { status, media } = successOf(document, operation);
+  const example = media?.example ?? Object.values(media?.examples ?? {})[0]?.value;
+  return html`${sampleTabs(id, samples)}
+${example !== undefined && bodyExample(status, status === '201' ? 'Created' : 'OK', example)}`;
 }
 
 /** Writes the section of a request that the service sends. */
@@ -62,9 +85,11 @@ ${markdown(operation.description)}
 ${parameterLines(document, parameters, { where: 'header', title: 'Headers', id })}
 ${bodyLines(document, operation, id)}
 <h4>Answers</h4>
-<ul class="responses">${responseLines(document, operation)}</ul>
+<ul class="responses">${Object.entries(operation.responses).map(([status, response]) =>
+    responseLine(status, resolved(document, response)),
+  )}</ul>
 </div>
-<div class="aside">${deliveryExample(example)}</div>
+<div class="aside">${bodyExample('POST', 'Body', example, 'Body of a delivery')}</div>
 </article>
 `;
 }
@@ -155,23 +180,13 @@ function returned(document: OpenApi, operation: Operation, id: string): Html {
 ${children(document, media.schema, `${id}-result`)}`;
 }
 
-function responseLines(document: OpenApi, { responses }: Operation): Html[] {
-  return Object.entries(responses).map(([status, response]) => {
-    const { description, 'x-error-codes': codes = [] } = resolved<Response>(document, response);
-    const isGood = status.startsWith('2') || status === '304';
-    return html`<li><p><code class="code ${isGood ? 'good' : 'other'}">${status === 'default' ? 'other' : status}</code></p><div>${markdown(description)}${
-      codes.length > 0 &&
-      html`<p class="codes">${codes.map((code) => html`${errorLink(code)} `)}</p>`
-    }</div></li>
+function responseLine(status: string, response: Response): Html {
+  const codes = response['x-error-codes'] ?? [];
+  const isGood = status.startsWith('2') || status === '304';
+  return html`<li><p><code class="code ${isGood ? 'good' : 'other'}">${status === 'default' ? 'other' : status}</code></p><div>${markdown(response.description)}${
+    codes.length > 0 && html`<p class="codes">${codes.map((code) => html`${errorLink(code)} `)}</p>`
+  }</div></li>
 `;
-  });
-}
-
-function exampleOf(document: OpenApi, operation: Operation): Html {
-  const { status, media } = successOf(document, operation);
-  const example = media?.example ?? Object.values(media?.examples ?? {})[0]?.value;
-  if (example === undefined) return html``;
-  return responseExample(status, status === '201' ? 'Created' : 'OK', example);
 }
 
 /**

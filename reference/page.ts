@@ -2,13 +2,15 @@ import type { OpenApi, Operation } from '../protocol/openapi.ts';
 import { type Html, html, icon, MARK } from '../src/http/pages/html.ts';
 import { changelogSection, errorGuide, GUIDE, guides } from './guide.ts';
 import { markdown } from './markdown.ts';
-import { anchor, deliverySection, operationSection } from './operation.ts';
+import { anchor, callAndAnswer, deliverySection, operationSection } from './operation.ts';
 
+/** A version of the contract. */
 export interface Documented {
   readonly version: string;
   readonly document: OpenApi;
 }
 
+/** The parts of the page besides the contracts. */
 interface PageParts {
   /** The URL of the service, such as https://api.store.example */
   readonly rootUrl: string;
@@ -33,6 +35,10 @@ const SEARCH = 'M7 11.5a4.5 4.5 0 1 1 0-9 4.5 4.5 0 0 1 0 9Zm3.3-1.2 3.2 3.2';
 /** Writes the API reference: one page for all versions, readable and printable without scripts. */
 export function referencePage(versions: readonly Documented[], parts: PageParts): string {
   const { head, live, linkRoot, rootUrl } = parts;
+  const { version: latest, document } = versions.at(-1)!;
+  const path = '/store/orders';
+  const call = { version: latest, method: 'get', path, rootUrl };
+  const firstCall = callAndAnswer(document, document.paths[path]!.get!, call, 'first-request');
   return html`<!doctype html>
 <html lang="en"${live !== undefined && html` data-root="${live.rootPath}"`}>
 <head>
@@ -47,7 +53,7 @@ ${head}
 <header class="bar">
 <a class="brand" href="#first-request"><svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><rect width="24" height="24" rx="6"></rect><path d="${MARK}"></path></svg><span>Store Orders <span class="api">API</span></span></a>
 <nav class="segments" aria-label="Version">${versions.map(({ version, document }) => html`<a href="#${version}" data-version="${version}">${version} <span>${stabilityOf(document)}</span></a>`)}</nav>
-<div class="links"><a href="${linkRoot}/openapi/${versions.at(-1)!.version}.yaml">OpenAPI</a>${live?.hasConsole === true && html`<a href="/console">Console</a>`}</div>
+<div class="links"><a href="${linkRoot}/openapi/${latest}.yaml">OpenAPI</a>${live?.hasConsole === true && html`<a href="/console">Console</a>`}</div>
 ${live !== undefined && keyForm(live.environment)}
 </header>
 <details class="contents" open><summary>Contents <span class="where"></span></summary>
@@ -65,9 +71,9 @@ ${versions.map(navigation)}
 </div>
 </nav></details>
 <main id="content">
-${guides(rootUrl, versions[0]!.document.paths['/store/orders']!.get!)}
+${guides(rootUrl, firstCall)}
 ${versions.map((each) => versionSection(each, parts))}
-${errorGuide()}
+${errorGuide(rootUrl)}
 ${changelogSection()}
 </main>
 </body>

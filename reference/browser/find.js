@@ -1,30 +1,36 @@
 // Finds operations, fields and errors in the page.
 
-const MOST_FOUND = 40;
+const MOST_FOUND = 20;
+/** Places with less than this part of the best score are left out. */
+const LEAST_SCORE = 0.25;
 
-/** What people search for, in the words of the page. @type {Readonly<Record<string, readonly string[]>>} */
-const SYNONYMS = {
-  pagination: ['page', 'cursor'],
-  paging: ['page', 'cursor'],
-  authentication: ['key', '401'],
-  authorization: ['scope', '403'],
-  auth: ['key'],
-  token: ['key'],
-  rate: ['limit'],
-  throttling: ['limit'],
-  idempotency: ['retries', 'idempotency-key'],
-  signature: ['webhook'],
-  polling: ['changes'],
-  sse: ['stream'],
-  delete: ['cancel'],
-  retry: ['retries'],
-  filter: ['list'],
-  date: ['shipdate', 'since'],
-};
+/** What people ask for, by the beginnings of words, and what the page calls it. */
+const MEANINGS = [
+  ['auth unauth login log token bearer credential password', 'key scope 401'],
+  ['forbid permission permit deni deny allow access', 'scope 403'],
+  ['pag', 'page cursor'],
+  ['rate throttl quota', 'limit 429'],
+  ['many batch bulk multiple', 'several'],
+  ['many number total statist', 'count'],
+  ['conflict lock concurren', '409 precondition'],
+  ['start begin tutorial quick', 'first'],
+  ['yesterday today recent since date day', 'since placedfrom shipdatefrom'],
+  ['idempoten duplicate twice again', 'idempotency retries'],
+  ['signature verif hmac', 'webhook signature'],
+  ['poll sync mirror', 'changes'],
+  ['sse subscri live event', 'stream'],
+  ['delet refund undo remov', 'cancel'],
+  ['retr repeat timeout', 'retries'],
+  ['filter search', 'list'],
+  ['create new buy', 'place'],
+].map(([asked = '', meant = '']) => ({ asked: wordsOf(asked), meant: wordsOf(meant) }));
+
 /** Words of questions that say nothing about what is looked for. */
-const FILLERS = ['a', 'an', 'by', 'do', 'for', 'how', 'i', 'in', 'is', 'of', 'the', 'to', 'what'];
+const FILLERS = wordsOf(
+  'a all an and any are as at be by can could do does for from have how i in is it me mean my of on one or please should that the there this to want was what when where which why with without you',
+);
 
-/** @typedef {{ readonly name: string, readonly where: string, readonly href: string, readonly text?: string }} Place */
+/** @typedef {{ readonly name: string, readonly where: string, readonly href: string, readonly text?: string, readonly weight?: number }} Place */
 
 /** @typedef {ReturnType<typeof indexed>} Indexed */
 
@@ -40,15 +46,17 @@ export function addFind() {
   form.hidden = false;
 
   const show = () => {
-    const typed = input.value.toLowerCase().split(/\s+/).filter(Boolean);
+    const typed = wordsOf(input.value);
     const telling = typed.filter((word) => !FILLERS.includes(word));
-    const words = telling.length > 0 ? telling : typed;
     places ??= placesIn(document).map(indexed);
-    const matching = words.length === 0 ? [] : matchesOf(places, words);
+    const matching = matchesOf(places, telling.length > 0 ? telling : typed);
     found.replaceChildren(...matching.map(linkTo));
-    found.hidden = words.length === 0;
-    all.hidden = words.length > 0;
-    none.textContent = words.length > 0 && matching.length === 0 ? 'Nothing has this name.' : '';
+    found.hidden = matching.length === 0;
+    all.hidden = matching.length > 0;
+    none.textContent =
+      input.value.trim() !== '' && matching.length === 0
+        ? 'Nothing was found. These are all contents:'
+        : '';
   };
   input.addEventListener('input', show);
   form.addEventListener('submit', (event) => {
@@ -75,28 +83,57 @@ export function addFind() {
 }
 
 /**
- * Returns the places that have the most of the words, or of what they mean; those that have them in their names come first.
+ * Returns the places that have the words, or what they mean, the best first: a word counts more the fewer places have it, and most in a name.
  * @param {readonly Indexed[]} places
  * @param {readonly string[]} words
  */
 function matchesOf(places, words) {
-  // Once for all places.
-  const wanted = words.map((word) =>
-    [word, ...(SYNONYMS[word] ?? [])].map((each) => ` ${plain(each)}`),
-  );
-  const countIn = (/** @type {string} */ text) =>
-    wanted.filter((meant) => meant.some((each) => text.includes(each))).length;
-  const ranked = places.map(({ place, name, where, text }) => {
-    const rank = 2 * countIn(name) + countIn(where);
-    return { place, rank, count: countIn(`${name}${where}${text}`) };
-  });
-  const most = Math.max(1, ...ranked.map(({ count }) => count));
+  const ranked = places.map((place) => ({ ...place, score: 0 }));
+  /** Adds to the scores of the places that have a pattern. @returns whether there are any */
+  const add = (/** @type {string} */ pattern, weight = 1) => {
+    const level = levelOf(pattern);
+    const found = ranked
+      .map((each) => ({ each, level: level(each) }))
+      .filter((one) => one.level > 0);
+    const rarity = Math.log(1 + places.length / found.length);
+    for (const one of found) one.each.score += weight * rarity * one.level * one.each.weight;
+    return found.length > 0;
+  };
+  for (const word of words) {
+    const stem = word.replace(/^(...+?)(?:(.)\2)?(?:ed|ing|s)$/, '$1$2');
+    const meant = MEANINGS.filter(({ asked }) => asked.some((each) => word.startsWith(each)))
+      .flatMap((each) => each.meant)
+      .filter((each) => each !== word);
+    const isKnown = [add(stem), ...meant.map((each) => add(each, 0.6))].includes(true);
+    if (!isKnown && word.length >= 5) add(nearly(word));
+  }
+  const best = Math.max(...ranked.map(({ score }) => score));
   return ranked
-    .filter(({ count }) => count === most)
-    .toSorted((one, other) => other.rank - one.rank)
+    .filter(({ score }) => score > 0 && score >= best * LEAST_SCORE)
+    .toSorted((one, other) => other.score - one.score)
     .slice(0, MOST_FOUND)
     .map(({ place }) => place);
 }
+
+/** How well a place has words that begin with a pattern. @param {string} pattern */
+function levelOf(pattern) {
+  const begins = new RegExp(` (?:${pattern})`);
+  const isWhole = new RegExp(` (?:${pattern})s? `);
+  return (/** @type {Indexed} */ { name, where, text }) => {
+    if (begins.test(name)) return isWhole.test(name) ? 5 : 4;
+    return begins.test(where) ? 2 : Number(begins.test(text));
+  };
+}
+
+/** A pattern of the word with one letter wrong, missing, too many or exchanged. */
+const nearly = (/** @type {string} */ word) =>
+  [...word]
+    .flatMap((letter, at) => {
+      const [before, after] = [word.slice(0, at), word.slice(at + 1)];
+      const exchanged = `${before}${after.slice(0, 1)}${letter}${after.slice(1)}`;
+      return [`${before}\\w?${after}`, `${before}\\w${letter}${after}`, exchanged];
+    })
+    .join('|');
 
 /** A place with its texts as they are searched. @param {Place} place */
 const indexed = (place) => ({
@@ -104,14 +141,22 @@ const indexed = (place) => ({
   name: beginnings(place.name),
   where: beginnings(place.where),
   text: beginnings(place.text ?? ''),
+  weight: place.weight ?? 1,
 });
 
-/** Lower case, with a blank for all but letters and digits. */
-const plain = (/** @type {string} */ text) => text.toLowerCase().replaceAll(/[^a-z0-9]+/g, ' ');
+/** Lower case, with a blank for all but letters and digits. @param {string} text */
+function plain(text) {
+  return text.toLowerCase().replaceAll(/[^a-z0-9]+/g, ' ');
+}
+
+/** @param {string} text */
+function wordsOf(text) {
+  return plain(text).split(' ').filter(Boolean);
+}
 
 /** A text in which each beginning of a word, also within a name such as listOrders, has a blank before it. */
 const beginnings = (/** @type {string} */ text) =>
-  ` ${plain(text)} ${plain(text.replaceAll(/([a-z])([A-Z])/g, '$1 $2'))}`;
+  ` ${plain(text)} ${plain(text.replaceAll(/([a-z])([A-Z])/g, '$1 $2'))} `;
 
 /** @param {Document} page @returns {Place[]} */
 function placesIn(page) {
@@ -123,18 +168,25 @@ function placesIn(page) {
     href: `#${section.id}`,
     // The operations and errors of the other sections have places of their own.
     ...(!section.matches('.version, #errors') && { text: section.textContent }),
+    weight: section.id === 'changelog' ? 0.2 : 1,
   }));
   const operations = [...page.querySelectorAll('article')].flatMap((article) => {
     const title = article.querySelector('h3')?.firstChild?.textContent ?? '';
     const operation = textOf(article, '.facts code');
     const where = `${article.id.split('-')[0]} ${operation}`;
     const scope = textOf(article, '.facts a');
+    const description = [...article.querySelectorAll('.text > p')].map((each) => each.textContent);
+    // Those of the latest version come first.
+    const weight = article.closest('.version')?.matches(':has(~ .version)') ? 0.9 : 1;
     return [
-      { name: title, where: `${where} ${scope}`, href: `#${article.id}` },
+      {
+        ...{ name: title, where: `${where} ${scope}`, href: `#${article.id}`, weight },
+        text: description.join(' '),
+      },
       ...[...article.querySelectorAll('.field[id]')].map((field) => ({
-        name: textOf(field, '.name'),
-        where,
-        href: `#${field.id}`,
+        ...{ name: textOf(field, '.name'), where, href: `#${field.id}` },
+        weight: weight * (field.id.includes('-result-') ? 0.6 : 0.8),
+        text: textOf(field, ':scope > p ~ p'),
       })),
     ];
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { pending, place, startService } from '../http/harness.ts';
 import { run } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
@@ -88,6 +88,95 @@ test('operations, fields and errors are found, and a language is that of all sam
     .and(page.locator('[aria-current=true]'))
     .waitFor();
   assert.deepEqual(problems, []);
+  await page.close();
+});
+
+/** What integrators ask, and the place that answers it. */
+const QUESTIONS: readonly (readonly [asked: string, id: string])[] = [
+  ['how to authenticate', 'keys'],
+  ['authentication', 'keys'],
+  ['login', 'keys'],
+  ['unauthorized', 'keys'],
+  ['permission denied', 'error-scope_missing'],
+  ['forbidden', 'error-scope_missing'],
+  ['what can my key do', 'v2-getKey'],
+  ['cors', 'keys'],
+  ['webhok', 'webhooks'],
+  ['cancle order', 'v2-cancelOrder'],
+  ['refund', 'v2-cancelOrder'],
+  ['delete order', 'v2-cancelOrder'],
+  ['how do I ship many orders', 'v2-shipOrders'],
+  ['cancel in bulk', 'v2-cancelOrders'],
+  ['mark as shipped', 'v2-shipOrder'],
+  ['tracking number', 'v2-shipOrder-body-trackingNumber'],
+  ['list all orders of one pet', 'v2-listOrders-petId'],
+  ['get orders of yesterday', 'v2-listOrders-placedFrom'],
+  ['orders since a date', 'v2-listOrders-placedFrom'],
+  ['how many orders are pending', 'v2-countOrders'],
+  ['get order', 'v2-getOrder'],
+  ['get pet', 'v1-getPet'],
+  ['how do I start', 'first-request'],
+  ['optimistic locking', 'error-precondition_failed'],
+  ['what does 412 mean', 'error-precondition_failed'],
+  ['429', 'error-place_limit_reached'],
+  ['is there a rate limit', 'retries'],
+  ['how to retry', 'retries'],
+  ['avoid duplicate orders', 'retries'],
+  ['verify the signature of a webhook', 'webhooks'],
+  ['next page', 'pagination'],
+  ['read all pages', 'pagination'],
+  ['large ids in JavaScript', 'ids'],
+  ['sse', 'v2-streamChanges'],
+  ['poll for changes', 'v2-listChanges'],
+  ['changelog', 'changelog'],
+  ['listorders', 'v2-listOrders'],
+];
+
+/** Types texts into Find. @returns what is found for each: hashes of links; and how long the page takes, in ms */
+const found = (page: Page, texts: readonly string[]) =>
+  page.evaluate<{ links: string[]; ms: number }[]>(`${JSON.stringify(texts)}.map((text) => {
+    const input = document.querySelector('#find');
+    input.value = text;
+    const start = performance.now();
+    input.dispatchEvent(new Event('input'));
+    const ms = performance.now() - start;
+    return { ms, links: [...document.querySelectorAll('.found a')].map((link) => link.hash) };
+  })`);
+
+test('plain questions find their answer among the first three', async (t) => {
+  const service = await startService(t);
+  const { page, problems } = await opened(browser, urlOf(service));
+  const answers = await found(
+    page,
+    QUESTIONS.map(([asked]) => asked),
+  );
+  const missed = QUESTIONS.flatMap(([asked, id], index) => {
+    const first = answers[index]!.links.slice(0, 3);
+    return first.includes(`#${id}`) ? [] : [`${asked}: ${first.join(' ')}, not #${id}`];
+  });
+  assert.deepEqual(missed, []);
+  // The changelog has every word; it is found by its name.
+  const changelogs = answers.filter(({ links }) => links[0] === '#changelog');
+  assert.equal(changelogs.length, 1);
+  assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test('finding takes a few milliseconds for a letter, and offers the contents if there is nothing', async (t) => {
+  const service = await startService(t);
+  const { page } = await opened(browser, urlOf(service));
+  const typed = QUESTIONS.flatMap(([asked]) =>
+    [...asked].map((_, index) => asked.slice(0, index + 1)),
+  );
+  const times = (await found(page, typed))
+    .map(({ ms }) => ms)
+    .toSorted((one, other) => one - other);
+  const median = times[times.length >> 1]!;
+  t.diagnostic(`median ${median} ms, 99 % ${times[Math.floor(times.length * 0.99)]} ms`);
+  assert.ok(median < 5, `${median} ms`);
+  assert.deepEqual((await found(page, ['zzyzx']))[0]!.links, []);
+  await page.getByText('Nothing was found. These are all contents:').waitFor();
+  await page.getByRole('link', { name: 'Keys and scopes', exact: true }).waitFor();
   await page.close();
 });
 
@@ -249,12 +338,15 @@ test('"try it" shows text from the store as text', async (t) => {
   await page.close();
 });
 
+/** Variables of the environment that samples read. */
+const VARIABLES = ['KEY', 'orderId', 'otherId', 'webhookId', 'keyId', 'WEBHOOK_SECRET'];
+
 test('samples in JavaScript are whole programs, and name no order', async (t) => {
   const service = await startService(t);
   const { page } = await opened(browser, urlOf(service));
   const samples = await page.locator('.panel.JavaScript').allTextContents();
   await page.close();
-  assert.equal(samples.length, 33);
+  assert.equal(samples.length, 36);
   const folder = temporaryFolder(t);
   for (const [index, sample] of samples.entries()) {
     writeFileSync(join(folder, `${index}.mts`), sample);
@@ -262,15 +354,16 @@ test('samples in JavaScript are whole programs, and name no order', async (t) =>
   }
   const root = fileURLToPath(new URL('../..', import.meta.url));
   const compilerOptions = {
-    ...{ target: 'esnext', module: 'nodenext', noEmit: true, strict: true, types: [] },
+    ...{ target: 'esnext', module: 'nodenext', noEmit: true, strict: true, types: ['node'] },
     ...{ allowImportingTsExtensions: true, lib: ['esnext', 'dom', 'dom.iterable'] },
+    typeRoots: [join(root, 'node_modules/@types')],
     paths: { '@store-orders/client': [join(root, 'client/src/client.ts')] },
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
   // A variable that is not set is refused by the library, or by BigInt().
   writeFileSync(
     join(folder, 'node.d.ts'),
-    'declare const process: { env: Record<string, string>; exitCode?: number };',
+    `declare namespace NodeJS { interface ProcessEnv { ${VARIABLES.map((name) => `${name}: string`)} } }`,
   );
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const checked = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
@@ -312,7 +405,7 @@ test('the example of a request without a key is what the service answers', async
   const service = await startService(t);
   const { page } = await opened(browser, urlOf(service));
   const shown = await page.locator('#first-request .response').last().locator('pre').innerText();
-  const response = await fetch(`http://127.0.0.1:${service.port}/v1/store/orders`);
+  const response = await fetch(`http://127.0.0.1:${service.port}/v2/store/orders`);
   assert.deepEqual(JSON.parse(shown), await response.json());
   await page.close();
 });
@@ -341,7 +434,7 @@ test('samples in Python are valid and name no order, and axe has no findings wit
   const service = await startService(t);
   const { page } = await opened(browser, urlOf(service));
   const samples = await page.locator('.panel.Python').allTextContents();
-  assert.equal(samples.length, 33);
+  assert.equal(samples.length, 36);
   for (const sample of samples) {
     assert.doesNotMatch(sample, /"id": ?\d/);
     // Their ids are text.

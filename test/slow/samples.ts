@@ -1,12 +1,13 @@
 // Every sample of the reference, in all three languages, is run as the page shows it, against a store.
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
-import { freePort } from '../postgres.ts';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { Webhook as StandardWebhook } from 'standardwebhooks';
+import { eventually, freePort } from '../postgres.ts';
 import { type Running, run, serve } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
 
@@ -27,9 +28,15 @@ const ENTITIES: Readonly<Record<string, string>> = {
   ...{ '&amp;': '&', '&lt;': '<', '&gt;': '>', '&quot;': '"', '&#39;': "'" },
 };
 
+/** The text of an element. */
+const textOf = (html: string): string =>
+  html.replaceAll(/<[^>]*>/g, '').replaceAll(/&#?\w+;/g, (each) => ENTITIES[each]!);
+
+const pageOf = async ({ origin }: Running) => (await fetch(`${origin}/reference`)).text();
+
 /** Reads the samples out of the page, as they are copied from it. */
-async function samplesOf({ origin }: Running): Promise<Sample[]> {
-  const page = await (await fetch(`${origin}/reference`)).text();
+async function samplesOf(service: Running): Promise<Sample[]> {
+  const page = await pageOf(service);
   const parts = page.split(/<(?:article|section)\b[^>]*? id="/).slice(1);
   return parts.flatMap((part) => {
     const name = part.slice(0, part.indexOf('"'));
@@ -37,7 +44,7 @@ async function samplesOf({ origin }: Running): Promise<Sample[]> {
     return [...panels].map(([, language, html]) => ({
       name,
       language: language as Sample['language'],
-      text: html!.replaceAll(/<[^>]*>/g, '').replaceAll(/&#?\w+;/g, (each) => ENTITIES[each]!),
+      text: textOf(html!),
     }));
   });
 }
@@ -141,8 +148,10 @@ test('every sample of the reference runs as it is', { timeout: 240_000 }, async 
   });
   assert.equal(pets.code, 0, pets.stderr);
   await placedOrder(service);
-  const samples = await samplesOf(service);
-  assert.equal(samples.length, 33 * LANGUAGES.length);
+  const all = await samplesOf(service);
+  // 33 calls, and two guides; that of webhooks has no curl, and is a server.
+  assert.equal(all.length, 35 * LANGUAGES.length + 2);
+  const samples = all.filter(({ name }) => name !== 'webhooks');
   const folder = project(t);
   for (const language of LANGUAGES) {
     const left = samples.filter((each) => each.language === language);
@@ -174,8 +183,8 @@ test('every sample of the reference runs as it is', { timeout: 240_000 }, async 
     await deleteWebhooks(service);
   }
   const { body } = await service.call('GET', '/v2/store');
-  // cancelOrder of both versions and cancelOrders, shipOrder and shipOrders, each in three languages.
-  assert.match(body, /"shipped":9,"cancelled":12/);
+  // cancelOrder of both versions, cancelOrders and the guide of errors, shipOrder and shipOrders, each in three languages.
+  assert.match(body, /"shipped":9,"cancelled":15/);
 });
 
 test('samples print the code and the message of an error, and no trace', async (t) => {
@@ -189,4 +198,88 @@ test('samples print the code and the message of an error, and no trace', async (
     assert.match(printed, /There is no order with this id/);
     assert.doesNotMatch(printed, /Traceback|^ +at /m);
   }
+});
+
+test('the samples of the guides read all pages, and tell errors from each other', async (t) => {
+  const service = await serve(t, ['--port', String(await freePort())]);
+  const folder = project(t);
+  const samples = await samplesOf(service);
+  const ids = await Promise.all(Array.from({ length: 5 }, () => placedOrder(service)));
+  for (const { text, ...sample } of samples.filter(({ name }) => name === 'pagination')) {
+    assert.match(text, /500/);
+    // 5 orders are 3 pages.
+    const small = { ...sample, text: text.replace('500', '2') };
+    const printed = await output(small, folder, { KEY: service.secret });
+    for (const id of ids) assert.match(printed, new RegExp(`(?:"id":|^)${id}\\b`, 'm'), printed);
+    const refused = await output(
+      small,
+      folder,
+      { KEY: 'so_live_x' },
+      sample.language === 'curl' ? 0 : 1,
+    );
+    assert.match(refused, /401|api_key_invalid/);
+  }
+  const [shipped, ...others] = ids;
+  await service.call('POST', `/v2/store/orders/${shipped}/ship`);
+  for (const sample of samples.filter(({ name }) => name === 'errors')) {
+    const of = (orderId: string) => output(sample, folder, { KEY: service.secret, orderId });
+    assert.match(await of(shipped!), /^too late, it has shipped$/m);
+    const orderId = others.pop()!;
+    assert.match(await of(orderId), /\bcancelled\b/);
+    assert.match(await of(orderId), /^it was cancelled before$/m);
+  }
+});
+
+test('the samples of webhooks accept what is signed alone', async (t) => {
+  const port = await freePort();
+  const service = await serve(t, ['--port', String(await freePort())]);
+  const folder = project(t);
+  const page = await pageOf(service);
+  const samples = (await samplesOf(service)).filter(({ name }) => name === 'webhooks');
+  const sampleIn = (language: string) => samples.find((each) => each.language === language)!.text;
+  const body = textOf(/Body of a delivery"><code>(.*?)<\/code>/s.exec(page)![1]!);
+  const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+  const signature = new StandardWebhook(secret).sign('msg_1', new Date(), body);
+  const signed = {
+    'webhook-id': 'msg_1',
+    'webhook-timestamp': String(Math.floor(Date.now() / 1_000)),
+    // After a rotation there are two.
+    'webhook-signature': `v1,${Buffer.alloc(32).toString('base64')} ${signature}`,
+  };
+  const forged = { ...signed, 'webhook-id': 'msg_2' };
+  const old = { ...signed, 'webhook-timestamp': '1700000000' };
+
+  const [, inNode] = /<pre tabindex="0"><code>([^\0]*?isSigned[^\0]*?)<\/code>/.exec(
+    page.slice(page.indexOf('id="webhooks"')),
+  )!;
+  writeFileSync(join(folder, 'signed.mjs'), textOf(inNode!));
+  const { isSigned } = await import(pathToFileURL(join(folder, 'signed.mjs')).href);
+  writeFileSync(join(folder, 'signed.py'), sampleIn('Python'));
+  const script =
+    'import json, sys, signed; print(signed.is_signed(json.loads(sys.argv[1]), sys.argv[2].encode(), sys.argv[3]))';
+  const env = { ...process.env, WEBHOOK_SECRET: secret };
+  writeFileSync(join(folder, 'server.mjs'), sampleIn('JavaScript').replace('3000', String(port)));
+  const server = spawn(process.execPath, ['server.mjs'], { cwd: folder, env });
+  t.after(() => server.kill());
+  let printed = '';
+  server.stdout.on('data', (chunk) => {
+    printed += chunk;
+  });
+  const send = async (headers: Readonly<Record<string, string>>) => {
+    const url = `http://127.0.0.1:${port}/`;
+    return (await fetch(url, { method: 'POST', headers, body })).status;
+  };
+  await eventually(() => send(forged));
+  for (const [headers, isGood] of [
+    [signed, true],
+    [forged, false],
+    [old, false],
+  ] as const) {
+    assert.equal(isSigned(headers, body, secret), isGood);
+    const given = ['-c', script, JSON.stringify(headers), body, secret];
+    const { stdout } = spawnSync('python3', given, { cwd: folder, encoding: 'utf8' });
+    assert.equal(stdout.trim(), isGood ? 'True' : 'False');
+    assert.equal(await send(headers), isGood ? 204 : 400);
+  }
+  assert.match(printed, /^(?:placed|cancelled|shipped) \d+n$/m);
 });
