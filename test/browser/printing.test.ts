@@ -239,7 +239,7 @@ test('a pick list has its title in one line and its first orders on the first pa
 
 test('on A6 each date of a list is in one line, and the heading of the history is on the page of its first change', async (t) => {
   const service = await startService(t);
-  const lengths = [1, 60, 90, 120, 150];
+  const lengths = [1, 26, 42, 90, 150];
   await place(
     service.store,
     ...lengths.map((length, index) => ({
