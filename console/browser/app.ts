@@ -519,6 +519,7 @@ export class App {
     }
     if (isOtherOrder) await showDetails(this.#screen, before.order);
     await reading;
+    if (isFirst) document.querySelector('tr.open')?.scrollIntoView({ block: 'nearest' });
     const isSorted = !isFirst && before.sorting !== view.sorting;
     if (isSorted) await this.#screen.focus('th[aria-sort$="scending"] a');
   }

@@ -76,11 +76,12 @@ function contents(state: State, detail: Detail, actions: Actions) {
       <button type="button" class="icon-only" aria-label="Copy id ${id}" @click=${actions.copy(String(id), 'Id')}>${icon('copy')}</button>
       ${order === undefined ? nothing : pill(order.status)}
     </div>
+    ${order?.reference === undefined ? nothing : html`<p class="name"><span class="hidden">Reference</span> ${copied(order.reference, 'Reference', actions)}</p>`}
     ${order === undefined ? nothing : html`<p class="sub">${subtitle(order)}</p>`}
     ${order === undefined ? nothing : buttons(state, order, actions)}
     <div class="body">
       ${state.placed === id ? html`<p class="notice placed">${icon('done')}<span>Placed just now.</span><button type="button" @click=${actions.openForm}>Place another</button></p>` : nothing}
-      <div role="alert">${failure === undefined ? nothing : failureNotice(failure, actions.act(failure.action))}
+      <div role="alert">${failure === undefined || state.dialog?.kind === 'one' ? nothing : failureNotice(failure, actions.act(failure.action))}
         ${problem === undefined ? nothing : html`<div class="notice">${icon('warning')}<div><b>${order === undefined ? `Order ${id} is not shown.` : 'Not read again.'}</b><p>${problem}</p></div>${order === undefined ? referenceLink(state, id, actions) : nothing}<button type="button" @click=${actions.readDetails}>Try again</button></div>`}</div>
       ${order === undefined && problem === undefined ? html`<p role="status" class="small">Loading…</p>` : nothing}
       ${order === undefined ? nothing : html`<h3>Order</h3>${facts(state, order, detail, actions)}`}
@@ -119,11 +120,9 @@ function walk(state: State, { id }: Detail, actions: Actions) {
   return html`${step('Previous', orders[index - 1], 'up')} ${step('Next', index < 0 ? undefined : orders[index + 1], 'down')}
     <span class="small place">${index < 0 ? (state.isLoading ? nothing : state.next === undefined ? 'Not in this list' : 'Not in the list so far') : `${count(index + 1)} of ${count(total)}${moreIn(counts)}`}</span>
     <button type="button" class="icon-only" aria-label="Print the slip" @click=${actions.printOpen}>${icon('print')}</button>
-    <button type="button" class="icon-only" aria-label="Copy the address of the order" @click=${actions.copy(addressOf(id), 'Address')}>${icon('link')}</button>
+    <button type="button" class="icon-only" aria-label="Copy the address of the order" @click=${actions.copy(`${location.origin}${location.pathname}?order=${id}`, 'Address')}>${icon('link')}</button>
     <button type="button" class="icon-only" aria-label="Close" @click=${actions.closeDetails}>${icon('cross')}</button>`;
 }
-
-const addressOf = (id: bigint) => `${location.origin}${location.pathname}?order=${id}`;
 
 /** The buttons for shipping and cancelling are apart and look different. */
 function buttons({ session }: State, order: OrderRecord, actions: Actions) {
@@ -147,7 +146,7 @@ export function failureNotice({ title, text, isRetryable }: Failure, again?: Han
 }
 
 function facts({ view }: State, order: OrderRecord, { others }: Detail, actions: Actions) {
-  const { status, petId, quantity, shipDate, complete, reference, placedAt, revision } = order;
+  const { status, petId, quantity, shipDate, complete, placedAt, revision } = order;
   const { reason, trackingNumber } = order;
   const toPet = { ...withoutFilters(view), petId };
   const further = others === undefined ? 0n : totalOf(others.counts) - 1n;
@@ -158,12 +157,15 @@ function facts({ view }: State, order: OrderRecord, { others }: Detail, actions:
     <dt>${status === 'shipped' ? 'Shipped' : 'Ships'}</dt><dd>${exact(shipDate, actions)} ${shipHint(order)}</dd>
     <dt>Placed</dt><dd>${exact(placedAt, actions)} <span class="hint">${ago(placedAt)}</span></dd>
     <dt>Complete</dt><dd>${complete === undefined ? 'not said' : complete ? 'Yes' : 'No'}</dd>
-    ${reference === undefined ? nothing : html`<dt>Reference</dt><dd><button type="button" class="exact" title="Copy" @click=${actions.copy(reference, 'Reference')}><bdi>${reference}</bdi></button></dd>`}
     ${reason === undefined ? nothing : html`<dt>Reason</dt><dd><bdi title=${reason}>${REASONS[reason] ?? reason}</bdi></dd>`}
-    ${trackingNumber === undefined ? nothing : html`<dt>Tracking number</dt><dd><button type="button" class="exact" title="Copy" @click=${actions.copy(trackingNumber, 'Tracking number')}><bdi>${trackingNumber}</bdi></button></dd>`}
+    ${trackingNumber === undefined ? nothing : html`<dt>Tracking number</dt><dd>${copied(trackingNumber, 'Tracking number', actions)}</dd>`}
     <dt>Revision</dt><dd>${count(revision)}</dd>
   </dl>`;
 }
+
+/** A text that a click copies. */
+const copied = (text: string, what: string, actions: Actions) =>
+  html`<button type="button" class="exact" title="Copy" @click=${actions.copy(text, what)}><bdi>${text}</bdi></button>`;
 
 /** A time; a click copies the exact one. */
 function exact(text: string | undefined, actions: Actions) {
@@ -180,18 +182,15 @@ function timeline(
 ) {
   const { key, may } = session!;
   const isExpected = order?.status === 'pending' && order.shipDate !== undefined;
+  const line = ({ type, at, by, byName }: Detail['events'][number]) => {
+    const name = byName ?? (by === key.id ? key.name : undefined);
+    return html`<li class=${type}><span class="dot">${icon(eventWords(type)[0])}</span>
+        <strong>${eventWords(type)[1]}</strong> <time class="hint" datetime=${at} title=${at}>${ago(at)}</time>
+        <span class="by">${by === undefined ? 'by an operator of the store' : name === undefined ? html`by <code>${by}</code>` : html`by ${may.follow ? keyLink(view, by, at, name, actions) : html`<bdi title=${name}>${name}</bdi>`} <code>${by}</code>`}</span></li>`;
+  };
   return html`<ol class="timeline">
     ${isExpected ? html`<li class="expected"><span class="dot">${icon('truck')}</span><span>Expected to ship</span>${shipHint(order)}</li>` : nothing}
-    ${events.toReversed().map(
-      ({
-        type,
-        at,
-        by,
-        byName = by === key.id ? key.name : undefined,
-      }) => html`<li class=${type}><span class="dot">${icon(eventWords(type)[0])}</span>
-        <strong>${eventWords(type)[1]}</strong> <time class="hint" datetime=${at} title=${at}>${ago(at)}</time>
-        <span class="by">${by === undefined ? 'by an operator of the store' : byName === undefined ? html`by <code>${by}</code>` : html`by ${may.follow ? keyLink(view, by, at, byName, actions) : html`<bdi title=${byName}>${byName}</bdi>`} <code>${by}</code>`}</span></li>`,
-    )}
+    ${events.toReversed().map(line)}
   </ol>`;
 }
 

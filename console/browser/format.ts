@@ -22,11 +22,12 @@ export const LOCALE = new Intl.Locale(
     hourCycle: new Intl.DateTimeFormat(undefined, { hour: 'numeric' }).resolvedOptions().hourCycle!,
   },
 );
-const SHORT = { month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit' } as const;
+const MONTH_DAY = { month: 'short', day: 'numeric' } as const;
+const SHORT = { ...MONTH_DAY, hour: 'numeric', minute: '2-digit' } as const;
 const DATE_TIME = new Intl.DateTimeFormat(LOCALE, SHORT);
 const DATE_TIME_YEAR = new Intl.DateTimeFormat(LOCALE, { ...SHORT, year: 'numeric' });
 const TIME = new Intl.DateTimeFormat(LOCALE, { timeStyle: 'short' });
-const DAY = new Intl.DateTimeFormat(LOCALE, { day: 'numeric', month: 'short' });
+const DAY = new Intl.DateTimeFormat(LOCALE, MONTH_DAY);
 const DAY_YEAR = new Intl.DateTimeFormat(LOCALE, { dateStyle: 'medium' });
 const NUMBER = new Intl.NumberFormat(LOCALE);
 
@@ -49,11 +50,7 @@ export function day(text: string | Date): string {
   return (at.getFullYear() === now().getFullYear() ? DAY : DAY_YEAR).format(at);
 }
 
-const LONG_DAY = new Intl.DateTimeFormat(LOCALE, {
-  weekday: 'short',
-  month: 'short',
-  day: 'numeric',
-});
+const LONG_DAY = new Intl.DateTimeFormat(LOCALE, { ...MONTH_DAY, weekday: 'short' });
 
 /** A day with its weekday. */
 export const longDay = (at: Date): string => LONG_DAY.format(at);

@@ -59,8 +59,8 @@ function mainOf(state: State, actions: Actions) {
   return html`<div class="head"><h1 tabindex="-1">${capital(page)}</h1></div>
     <div class="empty">${icon('lock')}<h2>This key may not ${what}</h2>
       <p>Sign in with a key that has <code>${scope}</code>.${may.place && !may.read ? ' It can place orders.' : ''}</p>
-      ${may.place && !may.read ? html`<button type="button" @click=${actions.openForm}>${icon('plus')}Place an order</button>` : nothing}
-      <button type="button" class="primary" @click=${actions.signOut}>Sign out</button></div>`;
+      ${may.place && !may.read ? html`<button type="button" class="primary" @click=${actions.openForm}>${icon('plus')}Place an order</button>` : nothing}
+      <button type="button" class=${may.place && !may.read ? '' : 'primary'} @click=${actions.signOut}>Sign out</button></div>`;
 }
 
 function appBar(state: State, actions: Actions) {
@@ -76,7 +76,7 @@ function appBar(state: State, actions: Actions) {
     ${isNarrow ? nothing : html`<nav class="tabs" aria-label="Views">${tabs(state, actions)}</nav>`}
     ${may.read ? searchBox(state, actions) : nothing}
     ${isNarrow && isList ? phoneTools(state, actions) : nothing}
-    ${liveState(state, actions)}
+    ${may.read ? liveState(state, actions) : html`<span class="connection"></span>`}
     ${isNarrow && may.place ? html`<button type="button" class="quiet icon-only" aria-label="Place order" @click=${actions.openForm}>${icon('plus')}</button>` : nothing}
     ${keyMenu(state, actions)}
   </header>`;

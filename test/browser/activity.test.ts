@@ -123,6 +123,16 @@ test('a day has the counts of its keys, in its address and as they happen', asyn
   assert.deepEqual(problems, []);
 });
 
+test('the label of an hour has a tick at the left edge of its bar', async (t) => {
+  const service = await busyService(t);
+  const search = `?view=activity&by=${service.key.id}`;
+  const { page } = await signedIn(t, browser, service, { search });
+  const label = page.locator('.hours .axis').getByText('6 PM', { exact: true });
+  const bar = (await page.locator('.hours .ground').nth(18).boundingBox())!;
+  assert.ok(Math.abs((await label.boundingBox())!.x - bar.x) < 1.5);
+  assert.equal(await label.evaluate((each) => getComputedStyle(each).borderLeftWidth), '1px');
+});
+
 test('counts and changes that could not be read are read again once the page is live again', async (t) => {
   const service = await busyService(t);
   const { page } = await signedIn(t, browser, service);

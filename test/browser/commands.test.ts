@@ -50,6 +50,13 @@ test('Ctrl K finds actions and orders; actions that ask still ask', async (t) =>
   await page.getByRole('heading', { name: 'Lee, warehouse' }).waitFor();
   await page.goBack();
 
+  // Views, by that word.
+  await open();
+  await page.keyboard.type('view', { delay: 70 });
+  await commands.getByRole('button', { name: 'View: Overdue' }).waitFor();
+  await page.keyboard.press('Escape');
+  await commands.waitFor({ state: 'detached' });
+
   // What is selected.
   await page.getByLabel('Select order 1', { exact: true }).check();
   await open();

@@ -13,13 +13,18 @@ before(async () => {
 });
 after(() => browser.close());
 
-/** The texts with 19 digits that are shown, and how many pixels of each are outside of what cuts it off. */
+/**
+ * The texts with 19 digits that are shown, and how many pixels of each are outside of what cuts it off. The middle of a reference in the list may be,
+ * while its end is in sight and its title is whole.
+ */
 function longIdsShown(page: Page): Promise<[text: string, cut: number][]> {
   return page.evaluate(`(() => {
     const found = [];
     const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     for (let node = texts.nextNode(); node !== null; node = texts.nextNode()) {
       if (!/\\d{19}/.test(node.data) || !node.parentElement.checkVisibility()) continue;
+      const short = node.parentElement.closest('td.reference bdi');
+      if (short?.title === node.data && getComputedStyle(short, '::after').right === '0px') continue;
       const range = document.createRange();
       range.selectNodeContents(node);
       const rects = [...range.getClientRects()];
@@ -206,4 +211,140 @@ test('at 640 px and less each tab stop can be seen', async (t) => {
     stops.push(name);
   }
   assert.ok(stops.includes('INPUT Select order 1'), stops.join('\n'));
+});
+
+/** 41 characters. */
+const referenceOf = (id: number) => `PO/2026/11/CUSTOMER-ACME-INTERNATIONAL-77${100 + id}`;
+
+test('the reference is whole below the heading of an order, and so is its tracking number, at each width', async (t) => {
+  const service = await startService(t);
+  const long = referenceOf(2).padEnd(210, 'abcdefghij');
+  await place(
+    service.store,
+    { ...pending(1n), reference: referenceOf(1) },
+    { ...pending(2n), reference: long },
+  );
+  await service.store.apply([{ type: 'ship', id: 2n, trackingNumber: '3SXYZ'.repeat(25) }]);
+  for (const width of [1_440, 1_280, 1_100, 1_024, 768, 390]) {
+    const viewport = { width, height: 900 };
+    for (const [id, reference] of [
+      [1, referenceOf(1)],
+      [2, long],
+    ] as const) {
+      const search = `?order=${id}`;
+      const { page } = await signedIn(t, browser, service, { search, viewport });
+      const details = page.locator('.details');
+      await details.getByRole('heading', { name: 'History' }).waitFor();
+      assert.ok((await details.innerText()).includes(reference));
+      const heading = (await details.getByRole('heading', { name: `Order ${id}` }).boundingBox())!;
+      const { x, width: room } = (await details.boundingBox())!;
+      const texts = details.locator('.exact');
+      const first = (await texts.first().boundingBox())!;
+      assert.ok(first.y - heading.y < 40, `${width}: ${first.y - heading.y}`);
+      assert.equal(await texts.first().innerText(), reference);
+      for (const text of await texts.all()) {
+        const box = (await text.boundingBox())!;
+        assert.ok(box.x + box.width <= x + room - 16, `${width}: ${await text.innerText()}`);
+        assert.equal(await text.evaluate((each) => each.scrollWidth > each.clientWidth + 1), false);
+      }
+    }
+  }
+});
+
+test('a long reference takes one line of the list, with its end in sight, and is whole in its title, for finding and for copying', async (t) => {
+  const service = await startService(t);
+  const long = referenceOf(2).padEnd(210, 'abcdefghij');
+  await place(
+    service.store,
+    { ...pending(1n), reference: referenceOf(1) },
+    { ...pending(2n), reference: long },
+    { ...pending(3n), reference: 'WEB-2026-104321' },
+  );
+  for (const [width, search] of [
+    [1_440, '?order=1'],
+    [1_280, ''],
+    [1_280, '?order=1'],
+    [1_024, ''],
+    [768, ''],
+    [390, ''],
+  ] as const) {
+    const viewport = { width, height: 900 };
+    const { page } = await signedIn(t, browser, service, { search, viewport });
+    await row(page, 2).waitFor();
+    const end = (id: number) =>
+      row(page, id)
+        .locator('.reference bdi')
+        .evaluate((each) => {
+          const { content, right } = getComputedStyle(each, '::after');
+          return [each.getAttribute('title'), content.includes(each.textContent.slice(-8)), right];
+        });
+    assert.deepEqual(await end(2), [long, true, '0px'], `${width}`);
+    if (width > 390 && search !== '')
+      assert.deepEqual(await end(1), [referenceOf(1), true, '0px'], `${width}`);
+    // It fits, and has no other end above it.
+    assert.match(String((await end(3))[2]), /^-/, `${width}`);
+    for (const id of [1, 2])
+      assert.ok((await row(page, id).boundingBox())!.height < (width > 390 ? 45 : 90), `${width}`);
+    const copied = await row(page, 2)
+      .locator('.reference bdi')
+      .evaluate((each) => {
+        getSelection()!.selectAllChildren(each);
+        return String(getSelection());
+      });
+    assert.equal(copied, long);
+    await page.evaluate('getSelection().removeAllRanges()');
+    assert.equal(await page.evaluate(`window.find('${long.slice(20, 60)}')`), true);
+  }
+});
+
+test('on a phone the filters use the width of their sheet', async (t) => {
+  const service = await startService(t);
+  await place(service.store, { ...pending(1n), petId: 7n });
+  const viewport = { width: 390, height: 844 };
+  const { page } = await signedIn(t, browser, service, { viewport, search: '?pet=7' });
+  await page.getByRole('button', { name: 'Filters, 1 set' }).click();
+  const boxOf = async (name: string) =>
+    (await page.locator('.chip').filter({ hasText: name }).boundingBox())!;
+  const [pet, ships, placed] = [await boxOf('Pet'), await boxOf('Ships'), await boxOf('Placed')];
+  assert.ok(pet.width > 300);
+  assert.equal(ships.y, placed.y);
+  assert.ok(ships.width > 150 && placed.width > 150);
+  const value = (await page.locator('.chip b').boundingBox())!;
+  assert.ok(value.x + value.width > 290);
+  assert.deepEqual(await accessibilityFindings(page), []);
+});
+
+test('the pages have room beside the environment and the search in a window of 1,024 px', async (t) => {
+  const service = await startService(t);
+  const secret = await service.newKey({ scopes: SCOPES });
+  const viewport = { width: 1_024, height: 768 };
+  const { page } = await signedIn(t, browser, { ...service, secret }, { viewport });
+  await page.getByRole('link', { name: 'Webhooks' }).waitFor();
+  const boxOf = async (selector: string) => (await page.locator(selector).boundingBox())!;
+  const [env, jump] = [await boxOf('.env'), await boxOf('.jump')];
+  const first = (await page.getByRole('link', { name: 'Orders', exact: true }).boundingBox())!;
+  const last = (await page.getByRole('link', { name: 'Webhooks' }).boundingBox())!;
+  assert.ok(first.x - env.x - env.width >= 18);
+  assert.ok(jump.x - last.x - last.width >= 18);
+});
+
+test('the row of an order that is opened by its address is in sight', async (t) => {
+  const service = await startService(t);
+  await place(
+    service.store,
+    ...Array.from({ length: 40 }, (_, index) => pending(BigInt(index + 1))),
+  );
+  // One that would be below the foot, and one that would be partly below it.
+  for (const id of [5, 23, 24, 40]) {
+    const viewport = { width: 1_280, height: 800 };
+    const { page } = await signedIn(t, browser, service, { viewport, search: `?order=${id}` });
+    await row(page, 40).waitFor({ state: 'attached' });
+    await page.getByRole('heading', { name: 'History' }).waitFor();
+    await page.waitForTimeout(200);
+    const box = (await row(page, id).boundingBox())!;
+    const foot = (await page.locator('.hints').boundingBox())!;
+    const head = (await page.locator('.list thead').boundingBox())!;
+    assert.ok(box.y + box.height <= foot.y, `${id}: ${box.y}`);
+    assert.ok(box.y >= head.y + head.height - 1, `${id}: ${box.y}`);
+  }
 });

@@ -181,6 +181,8 @@ test('an order that ships meanwhile is not cancelled, and the page shows the rea
   await cancelOpenOrder(page);
   const dialog = page.getByRole('alertdialog');
   await dialog.getByText(/^Not cancelled: it was already shipped at /).waitFor();
+  // Once: the details behind have it when the dialog is closed.
+  assert.equal(await page.getByText(/^Not cancelled: it was already shipped at /).count(), 1);
   await dialog.getByRole('button', { name: 'Close' }).click();
   await page
     .locator('aside')

@@ -132,7 +132,8 @@ test('a program gets a secret, which is shown once', async (t) => {
   await page.getByRole('heading', { name: 'What <i>shop</i> can do' }).waitFor();
   assert.deepEqual(await accessibilityFindings(page), []);
   await page.getByRole('button', { name: 'Create key' }).click();
-  const dialog = page.getByRole('dialog', { name: '<i>shop</i> can sign in' });
+  const dialog = page.getByRole('dialog', { name: '<i>shop</i> has its key' });
+  assert.equal(await dialog.getByRole('heading').innerText(), '<i>shop</i> has its key');
   await dialog.waitFor();
   assert.deepEqual(await accessibilityFindings(page), []);
   const secret = await dialog.getByLabel('Secret', { exact: true }).inputValue();

@@ -166,3 +166,117 @@ test('the activity is printed with the bars of its charts, the store and the tim
     /Pets of Berlin Production Printed .*, 20\d\d, .* by test Activity .* Orders a day/,
   );
 });
+
+/** As the browser draws it for printing, in so many millimetres. */
+async function drawnForPaper(page: Page, millimetres: number): Promise<void> {
+  await page.emulateMedia({ media: 'print' });
+  await page.setViewportSize({ width: Math.round((millimetres / 25.4) * 96), height: 900 });
+  await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+}
+
+/** The widths of the modules of all codes that are printed, in millimetres. */
+const modulesOf = (page: Page) =>
+  page
+    .locator('.code:visible')
+    .evaluateAll((all) =>
+      all.map(
+        (each) =>
+          (each.getBoundingClientRect().width / (each as SVGSVGElement).viewBox.baseVal.width) *
+          (25.4 / 96),
+      ),
+    );
+
+const LONG = 'PO/2026/11/CUSTOMER-ACME-INTERNATIONAL-77111';
+
+test('a long reference leaves the title of a printed order its width; its code is wide enough for scanners, or left out', async (t) => {
+  const service = await startService(t);
+  await place(service.store, { ...pending(5003n), reference: LONG });
+  const { page } = await signedIn(t, browser, service, { search: '?order=5003' });
+  await page.getByRole('heading', { name: 'History' }).waitFor();
+  const [sheet] = await printed(page, { format: 'A4' });
+  assert.match(sheet!, /^Order 5003$/m);
+  assert.match(sheet!, new RegExp(`^${LONG}$`, 'm'));
+  for (const [millimetres, codes] of [
+    [182, 2],
+    [77, 1],
+  ] as const) {
+    await drawnForPaper(page, millimetres);
+    assert.ok((await page.locator('.paper h1').boundingBox())!.height < 40);
+    const modules = await modulesOf(page);
+    assert.equal(modules.length, codes);
+    for (const each of modules) assert.ok(each >= 0.25, String(each));
+  }
+});
+
+test('a pick list has its title in one line and its first orders on the first page of A6, with codes for scanners', async (t) => {
+  const service = await startService(t);
+  const ids = [5001, 5002, 5003, 5004];
+  await place(
+    service.store,
+    ...ids.map((id) => ({ ...pending(BigInt(id)), petId: 7n, reference: LONG })),
+  );
+  const { page } = await signedIn(t, browser, service);
+  await page.evaluate('globalThis.print = () => {}');
+  for (const id of ids) await row(page, id).getByRole('checkbox').check();
+  const prepare = async () => {
+    await page.getByRole('button', { name: 'Pick list' }).click();
+    await page.locator('.pick-list').waitFor({ state: 'attached' });
+  };
+  await prepare();
+  const [first] = await printed(page, { format: 'A6' });
+  assert.match(first!, /^Pick list of 4 orders$/m);
+  assert.match(first!.replaceAll(/\s+/g, ' '), /Pet 7 .*Order 5004 .*Order 5003 /);
+  for (const millimetres of [182, 77]) {
+    await prepare();
+    await drawnForPaper(page, millimetres);
+    const modules = await modulesOf(page);
+    assert.equal(modules.length, 4);
+    for (const each of modules) assert.ok(each >= 0.25, String(each));
+    await page.emulateMedia({ media: 'screen' });
+    await page.setViewportSize({ width: 1_280, height: 720 });
+  }
+});
+
+test('on A6 each date of a list is in one line, and the heading of the history is on the page of its first change', async (t) => {
+  const service = await startService(t);
+  const lengths = [1, 26, 42, 90, 150];
+  await place(
+    service.store,
+    ...lengths.map((length, index) => ({
+      ...pending(BigInt(index + 1)),
+      shipDate: Date.UTC(2025, 4, 6),
+      reference: `${index}${'x'.repeat(length)}`,
+    })),
+  );
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 1).waitFor();
+  const list = (await printed(page, { format: 'A6' })).join('\n');
+  assert.equal([...list.matchAll(/Ships May 6, 2025, \d+:\d\d [AP]M$/gm)].length, 5);
+  for (const id of [1, 2, 3, 4, 5]) {
+    await row(page, id)
+      .getByRole('link', { name: String(id), exact: true })
+      .first()
+      .click();
+    await page.getByRole('heading', { name: `Order ${id}` }).waitFor();
+    await page.getByRole('heading', { name: 'History' }).waitFor();
+    const pages = await printed(page, { format: 'A6' });
+    const history = pages.find((each) => each.includes('History'))!;
+    assert.match(history, /History\s+When\s+What\s+By\s/, `order ${id}`);
+  }
+});
+
+test('the page for scanning is printed with its lines, and without its controls', async (t) => {
+  const service = await startService(t);
+  await place(service.store, { ...pending(1n), reference: LONG }, pending(2n));
+  const { page } = await signedIn(t, browser, service, { search: '?view=scan' });
+  await page.getByLabel('Or paste a list').fill('1, 2, 999');
+  await page.getByRole('button', { name: 'Add to the list' }).click();
+  await page.getByRole('button', { name: 'Ship 2…' }).waitFor();
+  const words = (await printed(page, { format: 'A4' })).join(' ').replaceAll(/\s+/g, ' ');
+  assert.match(
+    words,
+    /Scanned 3 .* 3 Not found 999 No order has this id or reference\. 2 Ready 2 /,
+  );
+  assert.ok(words.replaceAll(' ', '').includes(LONG));
+  assert.doesNotMatch(words, /Ship 2|Print 2|Clear|paste|Add to|AMZ-302|Search in|Cancel/);
+});

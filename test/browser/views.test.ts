@@ -17,7 +17,7 @@ after(() => browser.close());
 
 const DAY_MS = 86_400_000;
 
-const openViews = (page: Page) => page.getByRole('button', { name: 'Views', exact: true }).click();
+const openViews = (page: Page) => page.getByRole('button', { name: /^Views/ }).click();
 
 test('a view is kept under its name in this browser, beside those that every browser has', async (t) => {
   const service = await startService(t);
@@ -33,12 +33,14 @@ test('a view is kept under its name in this browser, beside those that every bro
   await page.getByRole('link', { name: 'Overdue' }).click();
   await row(page, 2).waitFor({ state: 'detached' });
   await listed(page, ['1']);
+  await page.getByRole('button', { name: 'Views Overdue', exact: true }).waitFor();
   await page.goto(`${page.url().split('?')[0]}?pet=7&sort=shipDate`);
   await row(page, 2).waitFor();
   await openViews(page);
   await page.getByLabel('Keep what is shown now as').fill(' Seven ');
   await page.keyboard.press('Enter');
   await page.getByText('View Seven kept in this browser').waitFor();
+  await page.getByRole('button', { name: 'Views Seven', exact: true }).waitFor();
   await page.goto(`${page.url().split('?')[0]}`);
   await row(page, 1).waitFor();
   await openViews(page);

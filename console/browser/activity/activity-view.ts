@@ -3,10 +3,10 @@ import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
 import { count, day, LOCALE, longDay, timeZone, waiting } from '../format.ts';
 import { eventWords, icon } from '../icons.ts';
-import { DAY_COUNTS, searchOf, type View } from '../list/address.ts';
+import { DAY_COUNTS, searchOf, TYPES, type View } from '../list/address.ts';
 import { dayStart, dayText, today } from '../list/range.ts';
 import type { State } from '../state.ts';
-import { sumOf, TYPES } from './activity.ts';
+import { sumOf } from './activity.ts';
 import { barChart, dayTable } from './counts-view.ts';
 import { keyPage } from './key-view.ts';
 
@@ -85,17 +85,13 @@ function chart(
   marked: number | undefined,
   actions: Actions,
 ) {
+  const counts = periods.map((period) => period[type]);
   const total = count(sumOf(periods, type));
   const label = (most: string) =>
     `${total} ${type} in ${periods.length} days, at most ${most} in a day`;
   return html`<figure class="chart ${type}">
     <figcaption><span><i></i>${eventWords(type)[1]}</span><strong class="total">${total}</strong></figcaption>
-    ${barChart(
-      periods.map((period) => period[type]),
-      label,
-      marked,
-      actions.markDay,
-    )}
+    ${barChart(counts, label, marked, actions.markDay)}
   </figure>`;
 }
 

@@ -1,11 +1,9 @@
 import type { Activity, Change } from '@store-orders/client';
 import { now as serviceTime } from '../clock.ts';
-import { DAY_COUNTS } from '../list/address.ts';
+import { DAY_COUNTS, TYPES } from '../list/address.ts';
 import { dayStart, daysAfter } from '../list/range.ts';
 import type { Screen } from '../screen.ts';
 import type { ActivityState } from '../state.ts';
-
-export const TYPES = ['placed', 'shipped', 'cancelled'] as const;
 
 /** The number of changes of a type in all periods. */
 export const sumOf = (periods: Activity['periods'], type: (typeof TYPES)[number]): bigint =>
@@ -99,9 +97,8 @@ export function withChanges(activity: Activity, changes: readonly Change[]): Act
     if (changedIn <= activity.revision) continue;
     revision = changedIn;
     const period = periods.find(({ from, before }) => from <= at && at < before);
-    if (period === undefined) continue;
     const counted = TYPES.find((each) => each === type);
-    if (counted === undefined) continue;
+    if (period === undefined || counted === undefined) continue;
     period[counted] += 1n;
     let ofKey = byKey.find((each) => each.by === by);
     if (ofKey === undefined) {

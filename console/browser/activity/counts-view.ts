@@ -2,8 +2,9 @@ import type { Activity } from '@store-orders/client';
 import { html, nothing, svg } from 'lit-html';
 import { count, longDay } from '../format.ts';
 import { eventWords } from '../icons.ts';
+import { TYPES } from '../list/address.ts';
 import { dayText, today } from '../list/range.ts';
-import { sumOf, TYPES } from './activity.ts';
+import { sumOf } from './activity.ts';
 
 /**
  * Draws a bar for each count, on a scale of its own. The marked bar has a background of full height.

@@ -1,17 +1,17 @@
 import type { Change } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
-import { clockTime, count, longDay, REASONS } from '../format.ts';
+import { clockTime, count, LOCALE, longDay, REASONS } from '../format.ts';
 import { eventWords, icon } from '../icons.ts';
-import { searchOf, type View } from '../list/address.ts';
+import { searchOf, TYPES, type View } from '../list/address.ts';
 import { dayStart, daysAfter, dayText, today } from '../list/range.ts';
 import type { ChangesOfKey, State } from '../state.ts';
-import { TYPES } from './activity.ts';
 import { barChart, dayTable } from './counts-view.ts';
 
 /** Changes that are shown; all of them are exported. */
 const MAX_SHOWN = 200;
 const HOURS = 24;
+const HOUR = new Intl.DateTimeFormat(LOCALE, { hour: 'numeric' });
 
 /** The page of what a key did on a day. Its address has both. */
 export function keyPage(state: State, found: ChangesOfKey, actions: Actions) {
@@ -58,7 +58,7 @@ function hours(changes: readonly Change[]) {
   const label = (most: string) => `${count(changes.length)} changes, at most ${most} in an hour`;
   return html`<section class="card hours" aria-labelledby="by-hour"><div class="card-head"><h2 id="by-hour">That day</h2><span class="small">Changes by hour</span></div>
     <div class="charts"><figure class="chart">${barChart(counts, label)}</figure>
-    <div class="axis" aria-hidden="true"><span></span><div>${[0, 6, 12, 18].map((hour) => html`<span>${clockTime(new Date(2000, 0, 1, hour))}</span>`)}</div></div></div></section>`;
+    <div class="axis" aria-hidden="true"><span></span><div>${[0, 6, 12, 18].map((hour) => html`<span>${HOUR.format(new Date(2000, 0, 1, hour))}</span>`)}</div></div></div></section>`;
 }
 
 function table(view: View, changes: readonly Change[], actions: Actions) {

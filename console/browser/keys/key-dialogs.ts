@@ -31,10 +31,10 @@ function madeDialog(
   const { name, expiresAt, invitedUntil } = key;
   const text = secret ?? (invitation && invitationLink(invitation));
   const isInvitation = invitation !== undefined;
-  const title = isInvitation ? 'is invited' : isNew ? 'can sign in' : 'has another secret';
+  const title = isInvitation ? 'is invited' : isNew ? 'has its key' : 'has another secret';
   const what = isInvitation ? 'Link' : 'Secret';
   return html`<dialog class="ask made" aria-labelledby="ask" @cancel=${keep}>
-    <div class="inner"><h2 id="ask">${icon('done')}<bdi>${name}</bdi> ${title}</h2>
+    <div class="inner"><h2 id="ask">${icon('done')}<span><bdi>${name}</bdi> ${title}</span></h2>
       ${
         text === undefined
           ? html`<p class="notice">${icon('warning')}<span><b>Its secret cannot be shown any more.</b> The key is there: replace its secret, or revoke it.</span></p>`

@@ -208,14 +208,9 @@ export class Keys {
       if (problem === undefined) return;
       const isSent = isUnknown(error);
       const text = isSent ? `${NOT_KNOWN} Trying again is safe.` : `Not done. ${problem}`;
+      const ended = { isActing: false, problem: text, ...('isSent' in asked && { isSent }) };
       screen.change((state) => {
-        if (state.dialog !== asked) return;
-        state.dialog = {
-          ...asked,
-          isActing: false,
-          problem: text,
-          ...('isSent' in asked && { isSent }),
-        };
+        if (state.dialog === asked) state.dialog = { ...asked, ...ended };
       });
     }
     await this.read();

@@ -12,6 +12,8 @@ export const STATUSES = ['pending', 'shipped', 'cancelled'] as const;
 const PAGES = ['orders', 'scan', 'activity', 'keys', 'webhooks'] as const;
 /** The states of keys that are listed, and the form of a new one. */
 const KEY_VIEWS = ['valid', 'expired', 'revoked', 'create'] as const;
+/** The types of changes that are counted. */
+export const TYPES = ['placed', 'shipped', 'cancelled'] as const;
 /** Numbers of days that the activity can show, today included. */
 export const DAY_COUNTS = [14, 30, 90] as const;
 
@@ -48,7 +50,7 @@ export interface View {
   /** The day of its changes, YYYY-MM-DD; empty for today. */
   readonly day: string;
   /** The type of its changes that is shown; empty for all. */
-  readonly type: '' | 'placed' | 'shipped' | 'cancelled';
+  readonly type: '' | (typeof TYPES)[number];
   /** What is shown of the API keys. */
   readonly keys: (typeof KEY_VIEWS)[number];
 }
@@ -73,9 +75,7 @@ export function viewOf(search: string): View {
     days: DAY_COUNTS.find((each) => String(each) === query.get('days')) ?? DAY_COUNTS[0],
     by: /^[\w-]{1,100}$/.test(textOf('by')) ? textOf('by') : '',
     day: dayStart(textOf('day')) === undefined ? '' : textOf('day'),
-    type:
-      (['placed', 'shipped', 'cancelled'] as const).find((each) => each === query.get('type')) ??
-      '',
+    type: TYPES.find((each) => each === query.get('type')) ?? '',
     keys: KEY_VIEWS.find((each) => each === query.get('keys')) ?? 'valid',
   };
 }

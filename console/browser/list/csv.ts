@@ -1,11 +1,12 @@
 import type { OrderRecord } from '@store-orders/client';
 import { CSV_COLUMNS, csvLine, FOR_SPREADSHEETS, SPREADSHEET_ID } from '../../../protocol/csv.ts';
-import { sumOf, TYPES } from '../activity/activity.ts';
+import { sumOf } from '../activity/activity.ts';
 import { now } from '../clock.ts';
 import { orders as ordersText } from '../format.ts';
 import type { Column } from '../preferences.ts';
 import type { Screen } from '../screen.ts';
 import { hiddenIn } from '../state.ts';
+import { TYPES } from './address.ts';
 import { matchingOrders } from './matching-orders.ts';
 import { dayText } from './range.ts';
 
@@ -73,11 +74,8 @@ export function exportActivity({ state }: Screen): void {
 export function exportKey({ state }: Screen): void {
   const changes = state.ofKey?.changes ?? [];
   const header = ['at', 'type', ...FIELDS.map((each) => (each === 'id' ? SPREADSHEET_ID : each))];
-  const lines = changes.map(({ at, type, order }) => [
-    at,
-    type,
-    ...FIELDS.map((each) => order[each]),
-  ]);
+  const valuesOf = (order: OrderRecord) => FIELDS.map((each) => order[each]);
+  const lines = changes.map(({ at, type, order }) => [at, type, ...valuesOf(order)]);
   const name = `changes-${state.view.by}-${state.view.day || dayText(now())}`;
   download([FOR_SPREADSHEETS.mark + [header, ...lines].map(line).join('')], name, '');
 }

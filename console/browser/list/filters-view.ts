@@ -118,11 +118,16 @@ function chip({ name, value, without }: Chip, form: unknown, actions: Actions) {
 }
 
 /** The views that have names. */
-function viewsChip({ view, preferences }: State, actions: Actions) {
-  const here = searchOf({ ...view, order: undefined });
-  const link = ({ name, search }: NamedView) =>
-    html`<a class="item" href=${search} aria-current=${search === here} @click=${actions.follow(viewOf(search))}><bdi>${name}</bdi></a>`;
-  return html`<span class="chip"><button type="button" popovertarget="views">${icon('eye')}Views</button></span>
+function viewsChip(state: State, actions: Actions) {
+  const { preferences } = state;
+  const view = { ...state.view, order: undefined };
+  // A view is kept with its columns.
+  const here = [view, { ...view, without: hiddenIn(state) }].map(searchOf);
+  const all = [...STANDARD_VIEWS, ...preferences.views];
+  const shown = all.find(({ search }) => here.includes(search));
+  const link = (each: NamedView) =>
+    html`<a class="item" href=${each.search} aria-current=${each === shown} @click=${actions.follow(viewOf(each.search))}><bdi>${each.name}</bdi></a>`;
+  return html`<span class="chip ${shown === undefined ? '' : 'set'}"><button type="button" popovertarget="views">${icon('eye')}Views${shown === undefined ? nothing : html` <b><bdi>${shown.name}</bdi></b>`}</button></span>
     <div class="popover form views" id="views" popover role="dialog" aria-label="Views">
       <ul>
         ${STANDARD_VIEWS.map((each) => html`<li>${link(each)}</li>`)}
@@ -269,12 +274,11 @@ function viewMenu(state: State, actions: Actions) {
   const { preferences, view, unseen } = state;
   const hidden = hiddenIn(state);
   const hasNoRoom = (each: Column) => unseen.includes(each) && !hidden.includes(each);
+  const box = (each: Column) =>
+    html`<label class="item"><input type="checkbox" .checked=${!hidden.includes(each)} @change=${actions.toggleColumn(each)} />${capital(each)}${hasNoRoom(each) ? html` <span class="hint">no room</span>` : nothing}</label>`;
   return html`<button type="button" class="wide-only" popovertarget="view-menu">${icon('columns')}View${unseen.length === 0 ? nothing : html` <span class="hint">${unseen.length}<span> hidden</span></span>`}</button>
     <div class="popover" id="view-menu" popover role="dialog" aria-label="View">
-      <fieldset><legend>Columns</legend>${COLUMNS.map(
-        (each) =>
-          html`<label class="item"><input type="checkbox" .checked=${!hidden.includes(each)} @change=${actions.toggleColumn(each)} />${capital(each)}${hasNoRoom(each) ? html` <span class="hint">no room</span>` : nothing}</label>`,
-      )}</fieldset>
+      <fieldset><legend>Columns</legend>${COLUMNS.map(box)}</fieldset>
       <fieldset><legend>Rows</legend>
         <label class="item"><input type="radio" name="density" .checked=${preferences.isCompact} @change=${actions.setCompact(true)} />Compact</label>
         <label class="item"><input type="radio" name="density" .checked=${!preferences.isCompact} @change=${actions.setCompact(false)} />Comfortable</label>

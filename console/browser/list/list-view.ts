@@ -27,6 +27,9 @@ const SHORT_DIGITS = 10;
 /** With more rows than this, those out of sight are not laid out, and have no text for a script that asks for what is rendered. */
 const MANY_ROWS = 500;
 
+/** The last characters of a reference, which tell it from others, stay in sight. */
+const END = 8;
+
 const STATUS_ICONS = { pending: 'clock', shipped: 'truck', cancelled: 'crossed' } as const;
 
 /** @param status one of a later release is shown as it is */
@@ -177,7 +180,7 @@ function cells(state: State, order: OrderRecord, actions: Actions) {
   const to = { ...view, order: id };
   const toPet = { ...withoutFilters(view), petId };
   return html`<th scope="row" role="rowheader" class="id number"><a href=${searchOf(to)} @click=${actions.follow(to)}>${id}</a><button type="button" class="copy icon-only" aria-label="Copy id ${id}" @click=${actions.copy(String(id), 'Id')}>${icon('copy')}</button></th>
-    <td role="cell" class="reference">${reference === undefined ? nothing : html`<bdi title=${reference}>${reference}</bdi><button type="button" class="copy icon-only" aria-label="Copy the reference ${reference}" @click=${actions.copy(reference, 'Reference')}>${icon('copy')}</button>`}</td>
+    <td role="cell" class="reference">${reference === undefined ? nothing : html`<bdi title=${reference} data-end=${[...reference].slice(-END).join('')}>${reference}</bdi><button type="button" class="copy icon-only" aria-label="Copy the reference ${reference}" @click=${actions.copy(reference, 'Reference')}>${icon('copy')}</button>`}</td>
     <td role="cell" class="status">${pill(status)}${result === undefined || result.kind === 'done' ? nothing : html`<span class="row-result" title=${result.text}>${icon('warning')}<span class="hidden">${result.text}</span></span>`}</td>
     <td role="cell" class="pet number">${petId === undefined ? nothing : html`${isNarrow && quantity !== undefined ? `${count(quantity)} × ` : nothing}<a href=${searchOf(toPet)} aria-label="Orders of pet ${petId}" @click=${actions.follow(toPet)}>${isNarrow ? 'pet ' : nothing}${petId}</a>`}</td>
     <td role="cell" class="quantity number">${quantity === undefined ? nothing : count(quantity)}</td>

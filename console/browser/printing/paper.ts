@@ -18,8 +18,10 @@ import { code128 } from './code128.ts';
 
 /** Free space before and after a code, in modules. */
 const QUIET = 10;
-/** Width of a module, if the paper has room for it; scanners read from 0.25 mm on. */
+/** Width of a module, if the paper has room for it. */
 const MODULE_MM = 0.4;
+/** Modules that A6 has room for; scanners read from 0.25 mm on. */
+const MAX_SMALL = 308;
 
 /**
  * What is printed instead of the page: dates have their years, and nothing is relative to today. Pages without a paper of their own are printed
@@ -73,7 +75,7 @@ function pickList(state: State, orders: readonly OrderRecord[]) {
   const sumOf = (some: readonly OrderRecord[]) =>
     some.reduce((sum, { quantity = 0n }) => sum + quantity, 0n);
   const line = ({ id, quantity, reference, shipDate }: OrderRecord) =>
-    html`<tr><td><i class="box"></i></td><td>${barcode(String(id))}</td><td class="number"><b>${quantity === undefined ? nothing : count(quantity)}</b></td><td class="number">${id}</td><td><bdi>${reference ?? nothing}</bdi></td><td class="time">${shipDate === undefined ? nothing : paperDay(shipDate)}</td></tr>`;
+    html`<tr class="order"><td><i class="box"></i></td><td>${barcode(String(id))}</td><td class="number"><b>${quantity === undefined ? nothing : count(quantity)}</b></td><td class="number">${id}</td><td><bdi>${reference ?? nothing}</bdi></td><td class="time">${shipDate === undefined ? nothing : paperDay(shipDate)}</td></tr>`;
   return html`<article class="pick-list">
     ${header(state)}
     <div class="title"><div><h1>Pick list of ${ordersText(orders.length)}</h1>
@@ -128,19 +130,17 @@ function listSheet(state: State) {
       ? ordersText(orders.length)
       : `${count(orders.length)} of ${ordersText(total, moreIn(counts))}`;
   const filters = filtersInWords(view);
+  const line = (order: OrderRecord) =>
+    html`<tr><td class="number"><b>${order.id}</b></td><td><bdi>${order.reference ?? nothing}</bdi></td><td>${statusOf(order)}</td>
+      <td class="number">${order.petId ?? nothing}</td><td class="number">${order.quantity === undefined ? nothing : count(order.quantity)}</td><td class="time">${paperTime(order.shipDate)}</td><td class="time">${paperTime(order.placedAt)}</td></tr>`;
   return html`<article class="record">
     ${header(state)}
     <h1>Orders</h1>
     ${filters === '' ? nothing : html`<p><bdi>${filters}</bdi></p>`}
     <p><b>${many}</b> · times in ${timeZone()}</p>
-    <table>
+    <table class="lines">
       <thead><tr><th class="number">Order</th><th>Reference</th><th>Status</th><th class="number">Pet</th><th class="number">Quantity</th><th>Ships</th><th>Placed</th></tr></thead>
-      <tbody>${orders.map(
-        (
-          order,
-        ) => html`<tr><td class="number"><b>${order.id}</b></td><td><bdi>${order.reference ?? nothing}</bdi></td><td>${statusOf(order)}</td>
-        <td class="number">${order.petId ?? nothing}</td><td class="number">${order.quantity === undefined ? nothing : count(order.quantity)}</td><td class="time">${paperTime(order.shipDate)}</td><td class="time">${paperTime(order.placedAt)}</td></tr>`,
-      )}</tbody>
+      <tbody>${orders.map(line)}</tbody>
     </table>
     ${isAll ? nothing : html`<p><b>${many}.</b> The others are not on this paper: show more before printing, or export CSV.</p>`}
   </article>`;
@@ -156,5 +156,6 @@ function barcode(text: string) {
     at += width;
     return index % 2 === 0 ? svg`<rect x=${x} y="0" width=${width} height="40"></rect>` : nothing;
   });
-  return html`<svg class="code" viewBox="0 0 ${at + QUIET} 40" preserveAspectRatio="none" role="img" aria-label="Code of ${text}" .style=${`width:${(at + QUIET) * MODULE_MM}mm`}>${bars}</svg>`;
+  const modules = at + QUIET;
+  return html`<svg class="code ${modules > MAX_SMALL ? 'long' : ''}" viewBox="0 0 ${modules} 40" preserveAspectRatio="none" role="img" aria-label="Code of ${text}" .style=${`width:${modules * MODULE_MM}mm`}>${bars}</svg>`;
 }

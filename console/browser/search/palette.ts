@@ -50,7 +50,7 @@ function commandsOf(state: State, actions: Actions): readonly Command[] {
   orders(place, 'Place order', 'plus', actions.openForm, 'n');
   orders(read, 'Scan orders', 'scan', goTo('scan'), 'g', 's');
   for (const { name, search } of [...STANDARD_VIEWS, ...preferences.views])
-    orders(read, name, 'columns', actions.follow(viewOf(search)));
+    orders(read, `View: ${name}`, 'eye', actions.follow(viewOf(search)));
   orders(read, 'Export the list as CSV', 'download', actions.exportCsv, 'e');
   const page = addTo('Go to');
   page(true, 'Orders', 'list', goTo('orders'), 'g', 'o');
