@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { closeStalled, openSockets } from '../../../src/http/connection/stalled-sockets.ts';
 
 const PIECE = Buffer.alloc(64 * 1024, 'x');
@@ -25,7 +26,7 @@ function sendAll(response: ServerResponse): void {
 test('a client that reads nothing is disconnected even if it sends; a slow reader is not', async (t) => {
   const server = createServer((_request, response) => sendAll(response));
   const sockets = openSockets(server);
-  const end = closeStalled(sockets, { limitMs: 400, intervalMs: 20 });
+  const end = closeStalled(sockets, { limitMs: 1_000, intervalMs: 20 });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -40,19 +41,23 @@ test('a client that reads nothing is disconnected even if it sends; a slow reade
     socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
     return socket;
   };
-  const slow = ask();
-  let received = 0;
-  slow.on('data', (chunk) => {
-    received += chunk.length;
-    slow.pause();
-    setTimeout(() => slow.resume(), 2);
-  });
   const idle = ask();
   idle.pause();
   const blank = setInterval(() => idle.write('\r\n'), 20);
   t.after(() => clearInterval(blank));
-  await new Promise((resolve) => idle.once('close', resolve));
-  while (received < PIECES * PIECE.length) await once(slow, 'data');
+  const slow = ask();
+  const readAll = async () => {
+    let received = 0;
+    // Fails if the connection is ended before.
+    for await (const chunk of slow.iterator({ destroyOnReturn: false })) {
+      received += chunk.length;
+      if (received >= PIECES * PIECE.length) return;
+      await setTimeout(2);
+    }
+  };
+  // Its error can come before.
+  const disconnected = new Promise((resolve) => idle.once('close', resolve));
+  await Promise.all([readAll(), disconnected]);
   assert.equal(sockets.size, 1);
   slow.destroy();
 });
@@ -75,7 +80,7 @@ test('only connections with pending output and no progress are stalled', async (
   ]);
   t.after(closeStalled(sockets, { limitMs: 60, intervalMs: 10 }));
   while (looks < 20 || destroyed.length === 0) {
-    await new Promise((resolve) => setTimeout(resolve, 10));
+    await setTimeout(10);
   }
   assert.deepEqual(new Set(destroyed), new Set(['stalled']));
 });
