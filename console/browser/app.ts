@@ -307,7 +307,13 @@ export class App {
       if (current !== undefined && this.#hasList) this.#go({ ...view, order: current });
     },
     select: (isRange) => {
+      const { current, selected } = this.#screen.state;
+      const wasSelected = selected.has(current!);
       if (this.#hasList) selectCurrent(this.#screen, isRange);
+      const hasChanged = selected.has(current!) !== wasSelected;
+      return () => {
+        if (hasChanged) toggle(this.#screen, current!);
+      };
     },
     search: (text) => {
       const { session, view, isWide } = this.#screen.state;
@@ -326,6 +332,7 @@ export class App {
         if (view.page === 'scan') state.search = '';
       });
       if (view.page === 'scan') {
+        if (view.order !== undefined) this.#go({ ...view, order: undefined });
         this.#scanning.scan(text);
         void this.#screen.focus('h1');
         return;
@@ -427,8 +434,9 @@ export class App {
     const { view } = this.#screen.state;
     if (text.trim() === '') return;
     const others = { ...withoutFilters(view), page: 'orders' } as const;
-    if (isWrittenPet(text)) {
-      this.#go({ ...others, petId: parseWrittenId(text) });
+    const ofPet = isWrittenPet(text) ? { ...others, petId: parseWrittenId(text) } : undefined;
+    if (ofPet !== undefined && !isScanned) {
+      this.#go(ofPet);
       return;
     }
     let hasLeft = false;
@@ -443,6 +451,7 @@ export class App {
     const part = found === undefined || isScanned ? undefined : onlyHit(found);
     const only = named.length > 0 ? named : [part ?? []].flat();
     if (only.length === 1) this.#go({ ...view, page: 'orders', order: only[0]!.id });
+    else if (ofPet !== undefined && found !== undefined && named.length === 0) this.#go(ofPet);
     else if (named.length === 0 && !isScanned && (found?.beginning.length ?? 0) > 1) {
       this.#go({ ...others, prefix: text.trim() });
     } else leave();

@@ -18,6 +18,9 @@ export interface End {
   readonly isTaken: boolean;
   /** What had the focus when the text began. */
   readonly from: EventTarget | null;
+  /** When it began, and the time since a text before it that had no end, in milliseconds. */
+  readonly beganAt: number;
+  readonly pauseMs: number;
   /** Whether the keys came as only a scanner types. */
   readonly isScanned: boolean;
   /** Whether that is known without the time of the end. */
@@ -34,6 +37,8 @@ export class Burst {
   /** Whether it was taken as a code, or for the search. */
   isTaken = false;
   #from: EventTarget | null = null;
+  #beganAt = 0;
+  #pauseMs = 0;
   #at = Number.NEGATIVE_INFINITY;
   /** When the latest text ended. */
   #endedAt = Number.NEGATIVE_INFINITY;
@@ -46,15 +51,22 @@ export class Burst {
     return at - this.#at > mostMs;
   }
 
-  /** Takes a character. */
-  add(key: string, at: number, from: EventTarget | null): void {
-    if (this.text === '') this.#from = from;
-    else {
-      if (!this.isOver(at, SCANNER_KEY_MS)) this.#scanner += 1;
-      if (!this.isOver(at, SWIFT_KEY_MS)) this.#swift += 1;
+  /** Takes a character. @returns whether it begins a text */
+  add(key: string, at: number, from: EventTarget | null, mostMs: number): boolean {
+    const pauseMs = at - this.#at;
+    if (pauseMs > mostMs) this.clear();
+    const isFirst = this.text === '';
+    if (isFirst) {
+      this.#from = from;
+      this.#beganAt = at;
+      this.#pauseMs = pauseMs;
+    } else {
+      if (pauseMs <= SCANNER_KEY_MS) this.#scanner += 1;
+      if (pauseMs <= SWIFT_KEY_MS) this.#swift += 1;
     }
     this.text += key;
     this.#at = at;
+    return isFirst;
   }
 
   /** Takes Enter or Tab. */
@@ -67,6 +79,7 @@ export class Burst {
     const isText = text !== '';
     const end = {
       ...{ text, isTaken, rest: text.slice(this.acted), from: this.#from },
+      ...{ beganAt: this.#beganAt, pauseMs: this.#pauseMs },
       ...{ isFast: isText && isFast, isScanned: isText && (isFast || isSwift) },
       isSecond: key === 'Enter' && !isText && at - this.#endedAt <= SECOND_END_MS,
     };
@@ -77,6 +90,7 @@ export class Burst {
 
   clear(): void {
     this.text = '';
+    this.#at = Number.NEGATIVE_INFINITY;
     this.acted = this.#scanner = this.#swift = 0;
     this.isTaken = false;
   }

@@ -4,7 +4,8 @@ import { Burst, type End } from './burst.ts';
 export interface Shortcuts {
   readonly move: (by: 1 | -1) => void;
   readonly open: () => void;
-  readonly select: (isRange: boolean) => void;
+  /** @returns what takes it back */
+  readonly select: (isRange: boolean) => () => void;
   /** Goes to the search box, with a text that was typed outside of it. */
   readonly search: (text: string) => void;
   /** A code was scanned. @param written all that is in the search box, if it was scanned there */
@@ -32,6 +33,10 @@ const CODE_KEY_MS = 200;
 const SLOW_CODE_KEY_MS = 500;
 /** How long a key waits for the next one before it acts. A letter that opens or sends something waits CODE_KEY_MS: it could begin a slow code. */
 const ALONE_AFTER_MS = 60;
+/** No scan begins so soon after a letter that a person pressed: that was the beginning of the code. */
+const AFTER_LETTER_MS = 300;
+/** A text that follows another one so soon can be the end of the same code. */
+const SAME_CODE_MS = 1_000;
 /** Letters that do no harm if they begin a slow code. */
 const HARMLESS = 'jkx/';
 /** Characters of the shortest code that is known as one without Enter. */
@@ -61,15 +66,19 @@ export function listenForKeys(
   /** Whether that key is the next one of a search that has only now begun. */
   let goesOn = false;
   let goUntil = 0;
+  /** When a letter has last had its action, and what takes back the selections of those of the burst. */
+  let actedAt = Number.NEGATIVE_INFINITY;
+  let undo: (() => void)[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Whether single keys have actions now. */
   const mayAct = () => areOn() && !isForScans() && !isAbove();
 
   const act = (key: string) => {
-    const isSecond = performance.now() < goUntil;
+    actedAt = performance.now();
+    const isSecond = actedAt < goUntil;
     goUntil = 0;
-    if (key === 'g' && !isSecond) goUntil = performance.now() + SECOND_KEY_MS;
+    if (key === 'g' && !isSecond) goUntil = actedAt + SECOND_KEY_MS;
     const second = {
       o: () => shortcuts.goTo('orders'),
       a: () => shortcuts.goTo('activity'),
@@ -77,11 +86,13 @@ export function listenForKeys(
       k: () => shortcuts.goTo('keys'),
     };
     const action = isSecond ? second[key as 'o'] : actionOf(shortcuts, key);
-    action?.();
+    if (key === 'x' && !isSecond) undo.push(shortcuts.select(false));
+    else action?.();
   };
-  /** The first letter of a code may have selected an order. */
-  const take = (to: (text: string) => void, text: string, rest: string) => {
-    if (text === `x${rest}`) shortcuts.select(false);
+  /** Its first letters may have selected orders. */
+  const take = (to: (text: string) => void, text: string) => {
+    for (const each of undo) each();
+    undo = [];
     to(text);
   };
   /** Called when no key follows. */
@@ -95,7 +106,7 @@ export function listenForKeys(
       burst.isTaken = text.length >= LEAST_SCANNED && !isAbove();
       if (burst.isTaken) shortcuts.scan(text);
     } else if (mayAct() && rest !== '') {
-      if (isCode) take(shortcuts.search, text, rest);
+      if (isCode) take(shortcuts.search, text);
       else act(rest);
       Object.assign(burst, { isTaken: isCode, acted: text.length });
     }
@@ -116,10 +127,12 @@ export function listenForKeys(
 
   const onEndInSearch = (event: KeyboardEvent, box: HTMLInputElement, { text, ...of }: End) => {
     // What a person types among the commands runs the first of them.
-    const isCommand = !of.isFast && document.querySelector('.palette button.item') !== null;
-    const isCode = of.isScanned && !isCommand && box.value.trim() !== '';
+    const isCommand = document.querySelector('.palette button.item') !== null;
+    const written = box.value;
+    const isCode = of.isFast || (of.isScanned && text === written && !isCommand);
     if (isCode || of.isSecond) event.preventDefault();
-    if (isCode) shortcuts.scan(text, box.value);
+    if (!isCode || written.trim() === '') return;
+    shortcuts.scan(of.pauseMs < SAME_CODE_MS ? written : text, written);
   };
   /** A slip that is scanned on the way cancels, places and creates nothing; a tracking number is meant to be scanned. */
   const onEndInForm = (
@@ -127,28 +140,32 @@ export function listenForKeys(
     field: HTMLInputElement,
     { isScanned, ...of }: End,
   ) => {
+    // Its beginning went elsewhere, or has opened the question.
+    const isTail = isScanned && (of.from !== field || of.beganAt - actedAt < AFTER_LETTER_MS);
+    const isMeant = field.name === 'trackingNumber' && !field.readOnly && !isTail;
+    // A person goes on with Tab.
     const isTab = event.key === 'Tab';
-    if ((!isScanned && !of.isSecond) || (isTab && !field.matches('.given input'))) return;
-    const isTail = isScanned && of.from !== field;
+    const isEndedByTab = of.isFast && of.text === field.value && !event.shiftKey;
+    if (isTab && !isTail && !(isMeant && isEndedByTab)) return;
+    if (isMeant && isScanned && !isTab) return;
+    if (isScanned || of.isSecond) event.preventDefault();
     if (isTail) {
-      // Its beginning went elsewhere.
       field.value = '';
       field.dispatchEvent(new InputEvent('input', { bubbles: true }));
     }
-    const isMeant = field.name === 'trackingNumber' && isScanned && !isTail;
-    if (isMeant && !isTab) return;
-    event.preventDefault();
-    if (isMeant) field.form!.requestSubmit();
+    if (isMeant && isTab) field.form!.requestSubmit();
     else if (isScanned) shortcuts.refuse();
   };
   const onEnd = (event: KeyboardEvent, { text, rest, isTaken, isSecond }: End) => {
+    // A blank has pressed a button, or scrolled.
+    if (text !== '' && text.trim() === '') return;
     const isLetter = /^\D$/.test(rest) && mayAct();
     if (isSecond || isTaken || (rest !== '' && !isLetter)) {
       event.preventDefault();
       if (isSecond || isTaken) return;
       document.querySelector<HTMLElement>('[popover]:popover-open')?.hidePopover();
       if (isAbove()) shortcuts.refuse();
-      else take(shortcuts.scan, text, rest);
+      else take(shortcuts.scan, text);
       return;
     }
     if (isLetter) act(rest);
@@ -187,9 +204,9 @@ export function listenForKeys(
       end = isEnd(key) && !repeat ? burst.end(key, timeStamp, mostMs) : undefined;
       // Of a person.
       if (/^(Arrow|Escape|Backspace)/.test(key)) burst.clear();
-      if (key.length > 1 || ctrlKey || metaKey || altKey || repeat) return;
-      if (burst.isOver(timeStamp, mostMs)) burst.clear();
-      burst.add(key, timeStamp, target);
+      // Characters with AltGr have both.
+      if (key.length > 1 || (ctrlKey && !altKey) || metaKey || repeat) return;
+      if (burst.add(key, timeStamp, target, mostMs)) undo = [];
     },
     true,
   );
@@ -224,7 +241,6 @@ function actionOf(shortcuts: Shortcuts, key: string): (() => void) | undefined {
   const actions: Readonly<Record<string, () => void>> = {
     j: () => shortcuts.move(1),
     k: () => shortcuts.move(-1),
-    x: () => shortcuts.select(false),
     X: () => shortcuts.select(true),
     '/': () => shortcuts.search(''),
     f: shortcuts.filter,

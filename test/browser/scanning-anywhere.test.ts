@@ -63,7 +63,7 @@ test('a scan is known by the times between its keys', () => {
     let at = 0;
     for (const [index, key] of [...keys].entries()) {
       at += gapsMs[index - 1] ?? gapsMs.at(-1) ?? 0;
-      burst.add(key, at, null);
+      burst.add(key, at, null, 200);
     }
     return { burst, at, ...burst.end('Enter', at + endMs, 200) };
   };
@@ -184,7 +184,7 @@ test('a label that began outside of the question is no tracking number, and one 
   await field.waitFor();
   for (const key of '0448171234') await press(page, key, 60);
   await press(page, 'Enter', 60);
-  await question(page).getByText('A scan does not confirm.').waitFor();
+  await question(page).getByText('Scan it again.').waitFor();
   assert.equal(await field.inputValue(), '');
   assert.deepEqual(await changes(service), NONE);
   for (const key of '3SXYZ1') await press(page, key, 10);

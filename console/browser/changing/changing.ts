@@ -48,6 +48,8 @@ export class Changing {
   ask(action: Action): void {
     const { detail, session } = this.#screen.state;
     const order = detail?.order;
+    if (detail !== undefined && order === undefined && detail.problem === undefined)
+      this.#screen.toast(`Order ${detail.id} is being read`);
     if (order?.status !== 'pending' || session === undefined) return;
     if (!session.may[action]) {
       this.#screen.toast(`Your key may not ${action} orders`, true);
@@ -68,25 +70,24 @@ export class Changing {
     const { dialog, session } = this.#screen.state;
     if (dialog?.kind === 'several') {
       if (!isConfirmed(dialog.ids, dialog.typed) || session === undefined) return;
-      const failure = await mistakenCode(this.#screen, session, dialog);
-      if (failure !== undefined) this.#screen.toast(`${failure.title}. ${failure.text}`, true);
-      if (failure !== undefined || this.#screen.state.dialog !== dialog) return;
+      const mistaken = await mistakenCode(this.#screen, session, dialog);
+      if (mistaken !== undefined)
+        this.#screen.toast(`${mistaken.failure.title}. ${mistaken.failure.text}`, true);
+      if (mistaken !== undefined || this.#screen.state.dialog !== dialog) return;
       this.#screen.change((state) => (state.dialog = undefined));
       await this.changeSeveral(dialog);
     }
     if (dialog?.kind !== 'one' || session === undefined || dialog.isActing) return;
     const asked = { ...dialog, isActing: true, failure: undefined };
     this.#screen.change((state) => (state.dialog = asked));
-    const failure =
-      (await mistakenCode(this.#screen, session, dialog)) ??
-      (await changeOne(this.#screen, session, dialog));
+    const mistaken = await mistakenCode(this.#screen, session, dialog);
+    const failure = mistaken?.failure ?? (await changeOne(this.#screen, session, dialog));
     // Shown before history and counts are read, which can take a while.
     const isOpen = this.#screen.state.dialog === asked;
     this.#screen.change((state) => {
       if (!isOpen) return;
       const order = state.detail?.order ?? dialog.order;
-      state.dialog =
-        failure === undefined ? undefined : { ...dialog, order, isActing: false, failure };
+      state.dialog = failure === undefined ? undefined : { ...dialog, ...mistaken, order, failure };
     });
     if (!isOpen && failure !== undefined)
       this.#screen.toast(`Order ${dialog.order.id}: ${failure.title}`, true);
@@ -94,26 +95,26 @@ export class Changing {
     await this.#afterwards();
   }
 
-  /** A scan confirms nothing: shows what it is, or how the change is confirmed. */
+  /** A scan confirms nothing: shows what it is, or what to do. The cursor is in the field for the next one. */
   async refuseScan(): Promise<void> {
     const { dialog, session } = this.#screen.state;
-    const text = 'A scan does not confirm. Press Enter once more, or the button.';
-    if (dialog?.kind !== 'one' || session === undefined) {
-      this.#screen.toast(text, true);
+    if (dialog?.kind !== 'one' || session === undefined || dialog.isActing) {
+      const isActing = dialog?.kind === 'one' && dialog.isActing;
+      const why = isActing ? `order ${dialog.order.id} has no answer yet` : 'it does not confirm';
+      this.#screen.toast(`The scan was not taken: ${why}.`, true);
       return;
     }
-    if (dialog.isActing) return;
     const { action } = dialog;
-    const title = `Not ${WORDS[action].done}`;
-    const failure = (await mistakenCode(this.#screen, session, dialog)) ?? {
-      action,
-      title,
-      text,
-      isRetryable: true,
-    };
+    const text =
+      action === 'ship'
+        ? 'The cursor was not in the field for all of it. Scan it again.'
+        : 'A scan does not confirm. Press Enter once more, or the button.';
+    const failure = { action, title: `Not ${WORDS[action].done}`, text, isRetryable: true };
+    const mistaken = (await mistakenCode(this.#screen, session, dialog)) ?? { failure };
     this.#screen.change((state) => {
-      if (state.dialog === dialog) state.dialog = { ...dialog, failure };
+      if (state.dialog === dialog) state.dialog = { ...dialog, ...mistaken };
     });
+    await this.#screen.focus('.given input');
   }
 
   /** Changes several orders, with the progress in the bar, which has the focus. */
@@ -143,12 +144,15 @@ const inOtherCase = (text: string) =>
     each === each.toUpperCase() ? each.toLowerCase() : each.toUpperCase(),
   );
 
-/** Refuses a tracking number, or a reason, that is the id or the reference of an order: a slip was scanned. It refuses also if that is not known. */
+/**
+ * Refuses a tracking number, or a reason, that is the id or the reference of an order: a slip was scanned. It refuses also if that is not known.
+ * @returns the failure, and what stays in the field: nothing of a slip, to which the next scan would be appended
+ */
 async function mistakenCode(
   screen: Screen,
   session: Session,
   { action, given }: Pick<Asked, 'action' | 'given'>,
-): Promise<Failure | undefined> {
+): Promise<(Pick<Asked, 'given'> & { readonly failure: Failure }) | undefined> {
   if (given.trim() === '' || !session.may.read) return undefined;
   const failure = (title: string, text: string): Failure => ({
     ...{ action, title: `Not ${WORDS[action].done}${title}`, text, isRetryable: true },
@@ -159,14 +163,16 @@ async function mistakenCode(
     const found = await ordersNamed(session, spellings, signal);
     const [order] = spellings.flatMap((each) => namedBy(found.get(each)!));
     if (order === undefined) return undefined;
-    const what = given.trim() === String(order.id) ? 'id' : 'reference';
-    return failure(
-      `: this is an order’s ${what}`,
-      `${given.trim()} is ${what === 'id' ? '' : 'the reference of '}order ${order.id}. ${action === 'ship' ? 'Scan the label of the carrier, or clear the field.' : 'Clear the field, or write a reason.'}`,
-    );
+    const isId = given.trim() === String(order.id);
+    const what = `${given.trim()} is ${isId ? '' : 'the reference of '}order ${order.id}.`;
+    const next = action === 'ship' ? 'Scan the label of the carrier' : 'Write a reason';
+    const title = `: this is an order’s ${isId ? 'id' : 'reference'}`;
+    return { given: '', failure: failure(title, `${what} ${next}, or leave the field empty.`) };
   } catch (error) {
     const reason = screen.problemOf(session, error);
-    return reason === undefined ? undefined : failure('; safe to retry', reason);
+    return reason === undefined
+      ? undefined
+      : { given, failure: failure('; safe to retry', reason) };
   }
 }
 

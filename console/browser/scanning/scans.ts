@@ -84,6 +84,7 @@ export class Scanning {
 
   /** Takes a code, and looks it up. */
   scan(text: string): void {
+    if (text.trim() === '') return;
     this.#add([{ text: text.trim(), trackingNumber: undefined }]);
     void this.#lookUp(true);
   }
