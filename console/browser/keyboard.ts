@@ -129,10 +129,12 @@ export function listenForKeys(
     // What a person types among the commands runs the first of them.
     const isCommand = document.querySelector('.palette button.item') !== null;
     const written = box.value;
-    const isCode = of.isFast || (of.isScanned && text === written && !isCommand);
+    const isAll = text === written || text === `/${written}`;
+    const isText = isAll || text.length >= LEAST_SCANNED;
+    const isCode = of.isFast || (of.isScanned && isText && !isCommand);
     if (isCode || of.isSecond) event.preventDefault();
     if (!isCode || written.trim() === '') return;
-    shortcuts.scan(of.pauseMs < SAME_CODE_MS ? written : text, written);
+    shortcuts.scan(isAll || of.pauseMs < SAME_CODE_MS ? written : text, written);
   };
   /** A slip that is scanned on the way cancels, places and creates nothing; a tracking number is meant to be scanned. */
   const onEndInForm = (

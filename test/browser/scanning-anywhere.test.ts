@@ -254,8 +254,8 @@ test('a slow code that begins with a shortcut leaves no trace of it', async (t) 
   const { page } = await opened(t, '');
   await press(page, 'j', 300);
   await page.clock.runFor(300);
-  for (const code of ['x998', 'gs-77', '/77']) {
-    await scanAt(page, code, [300, 90]);
+  for (const code of ['x998', 'xk-12', 'gs-77']) {
+    await scanAt(page, code, [300, 70]);
     await page.clock.runFor(300);
     await found(page).getByText(code, { exact: true }).waitFor();
     await page.keyboard.press('Escape');
@@ -275,4 +275,87 @@ test('letters and Enter that a person types quickly have their actions', async (
   await press(page, 'j', 300);
   await press(page, 'Enter', 40);
   await details(page, 1).waitFor();
+});
+
+test('a scanner that pauses after a letter, or in the middle, changes and opens nothing else', async (t) => {
+  const { service, page } = await opened(t);
+  // The letter has opened the question.
+  for (const [pauseMs, keyMs, end] of [
+    [210, 12, 'Tab'],
+    [240, 60, 'Enter'],
+  ] as const) {
+    await press(page, 's', 300);
+    await page.clock.runFor(pauseMs);
+    await question(page).waitFor();
+    for (const key of 'hop-2026-000001') await press(page, key, keyMs);
+    await press(page, end, keyMs);
+    await page.clock.runFor(700);
+    assert.equal(await page.getByLabel('Tracking number').inputValue(), '');
+    await leave(page);
+  }
+  assert.deepEqual(await changes(service), NONE);
+  // Neither is the end of a code that no order has.
+  for (const end of ['Enter', 'Tab']) {
+    await page.clock.runFor(300);
+    for (const key of 'WEB-') await press(page, key, 15);
+    await page.clock.runFor(215);
+    for (const key of '2000') await press(page, key, 15);
+    await press(page, end, 15);
+    await found(page).getByText('No order found.').waitFor();
+    assert.equal(new URL(page.url()).searchParams.get('order'), null);
+    await page.keyboard.press('Escape');
+  }
+});
+
+test('a person types, pauses, and goes on with Tab', async (t) => {
+  const { service, page } = await opened(t);
+  await ask(page, 'Ship order…');
+  const type = async (text: string, keyMs: number) => {
+    for (const key of text) await press(page, key, keyMs);
+  };
+  await type('3SXYZ00112', 85);
+  await press(page, 'Tab', 90);
+  assert.equal(await page.evaluate('document.activeElement.textContent'), 'Do not ship');
+  await leave(page);
+  await ask(page, 'Cancel order…');
+  await type('damaged', 75);
+  await press(page, 'Tab', 80);
+  await press(page, ' ', 150);
+  await press(page, 'Tab', 120);
+  assert.equal(await page.getByLabel('Reason').inputValue(), 'damaged');
+  assert.equal(await page.getByLabel('Then place it again').isChecked(), true);
+  assert.equal(await question(page).getByRole('alert').innerText(), '');
+  await leave(page);
+  assert.deepEqual(await changes(service), NONE);
+  // A reference in two parts, of which the second is an id.
+  await press(page, '/', 300);
+  await page.clock.runFor(100);
+  await type('lot-2026-', 150);
+  await page.clock.runFor(260);
+  await press(page, '5', 0);
+  await page.clock.runFor(300);
+  await found(page).getByText('Enter opens it.').waitFor();
+  await press(page, '5', 300);
+  await page.keyboard.press('Backspace');
+  await press(page, 'Enter', 90);
+  await details(page, 5002).waitFor();
+});
+
+test('a slip that was refused is not part of the next scan', async (t) => {
+  const { service, page } = await opened(t);
+  await ask(page, 'Ship order…');
+  await scanAt(page, '998', [300, 10]);
+  await question(page).getByText('998 is order 998.').waitFor();
+  await page.getByLabel('Tracking number').click();
+  await scanAt(page, '3SXYZ00112', [400, 10]);
+  await page.getByText('Order 2 was shipped').waitFor();
+  assert.equal((await service.store.orders([2n]))[0]!.trackingNumber, '3SXYZ00112');
+});
+
+test('on the page for scanning, the order that is open gives way to the next scan', async (t) => {
+  const { page } = await opened(t, '?view=scan&order=2');
+  await details(page, 2).waitFor();
+  await scanAt(page, '998', [300, 10]);
+  await page.locator('.scanned tbody tr').getByText('Ready').waitFor();
+  await details(page, 2).waitFor({ state: 'detached' });
 });
