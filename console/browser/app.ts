@@ -35,7 +35,7 @@ import { readyIn, Scanning } from './scanning/scans.ts';
 import { Screen } from './screen.ts';
 import { namedBy, onlyHit, Search } from './search/search.ts';
 import { keyIn, signIn } from './sign-in.ts';
-import { initialState, type State } from './state.ts';
+import { State } from './state.ts';
 import { changeWebhook, readWebhooks } from './webhooks.ts';
 
 /** Maximum length of a text that is shown if it cannot be copied. */
@@ -415,7 +415,7 @@ export class App {
     this.#list.stop();
     const { isWide, isNarrow, view, invitation } = this.#screen.state;
     this.#screen.change((state) =>
-      Object.assign(state, initialState(view), { signInProblem, isWide, isNarrow, invitation }),
+      Object.assign(state, new State(view), { signInProblem, isWide, isNarrow, invitation }),
     );
   }
 

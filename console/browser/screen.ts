@@ -3,7 +3,7 @@ import { render, type TemplateResult } from 'lit-html';
 import { capital, inWords } from './format.ts';
 import type { View } from './list/address.ts';
 import type { Session } from './sign-in.ts';
-import { initialState, nameOf, type State } from './state.ts';
+import { nameOf, State } from './state.ts';
 
 /** How long a message is shown. */
 const TOAST_MS = 6_000;
@@ -33,7 +33,7 @@ export class Screen {
     // It has the text that is shown while the script is loaded.
     element.replaceChildren();
     this.element = element;
-    this.state = initialState(view);
+    this.state = new State(view);
     this.#page = page;
     this.#onSignedOut = onSignedOut;
   }
