@@ -79,7 +79,7 @@ export class App {
     const onSignedOut = () => this.#signOut('This key is no longer valid.');
     const view = viewOf(location.search);
     const draw = (state: State) => page(state, this.#actions);
-    this.#screen = new Screen(element, view, { page: draw, onSignedOut });
+    this.#screen = new Screen(element, view, draw, onSignedOut);
     this.#list = new OrderList(this.#screen, () => void readDetails(this.#screen));
     this.#search = new Search(this.#screen);
     this.#scanning = new Scanning(this.#screen);
@@ -89,7 +89,7 @@ export class App {
       const { session, view: shown } = this.#screen.state;
       if (session?.may.read !== true) return;
       this.#go({ ...shown, page: 'orders', order });
-      void this.#list.read({ isOther: false });
+      void this.#list.readAgain();
     });
     const placeAgain = (order: OrderRecord) => this.#placing.open(order);
     this.#changing = new Changing(this.#screen, () => this.#list.readCounts(), placeAgain);
@@ -169,7 +169,7 @@ export class App {
   #actionsOf(): Actions {
     return {
       ...viewActions(this.#screen, (view) => this.#go(view)),
-      ...dialogActions(this.#screen, { changing: this.#changing, placing: this.#placing }),
+      ...dialogActions(this.#screen, this.#changing, this.#placing),
       signIn: instead((event) => void this.#signIn(keyIn(fieldOf(event, 'key').value))),
       signOut: () => {
         this.#tabs.signOut();
@@ -392,7 +392,7 @@ export class App {
       await screen.focus('h1');
       const { view } = screen.state;
       const isSame = listOf(asked) === listOf(view);
-      await this.#show(view, { isFirst: true, firstPage: isSame ? firstPage : undefined });
+      await this.#show(view, true, isSame ? firstPage : undefined);
       this.#placing.resume();
       if (session.may.read) this.#scanning.restore();
     } catch (error) {
@@ -485,17 +485,8 @@ export class App {
     void this.#show(view);
   }
 
-  /**
-   * @param isFirst whether it is the first view of the session
-   * @param firstPage of the list, if it is being read
-   */
-  async #show(
-    view: View,
-    {
-      isFirst = false,
-      firstPage,
-    }: { readonly isFirst?: boolean; readonly firstPage?: Promise<OrderPage> | undefined } = {},
-  ): Promise<void> {
+  /** @param isFirst whether it is the first view of the session @param firstPage of the list, if it is being read */
+  async #show(view: View, isFirst = false, firstPage?: Promise<OrderPage>): Promise<void> {
     const { view: before, session } = this.#screen.state;
     this.#screen.change((state) => Object.assign(state, { view }));
     if (session === undefined) return;
@@ -511,7 +502,7 @@ export class App {
       return;
     }
     const isOther = isFirst || listOf(before) !== listOf(view);
-    const reading = isOther ? this.#list.read({ firstPage }) : undefined;
+    const reading = isOther ? this.#list.read(firstPage) : undefined;
     const isOtherOrder = isFirst || before.order !== view.order;
     // A dialog belongs to the list and the order below it.
     if ((isOther || isOtherOrder) && this.#screen.state.dialog?.kind !== 'made') {
@@ -532,7 +523,7 @@ export class App {
   }
 
   async #reload(): Promise<void> {
-    await this.#list.read({ isOther: false });
+    await this.#list.readAgain();
     await this.#screen.focus('tbody th a');
   }
 

@@ -25,10 +25,8 @@ export class Screen {
   constructor(
     element: HTMLElement,
     view: View,
-    {
-      page,
-      onSignedOut,
-    }: { readonly page: (state: State) => TemplateResult; readonly onSignedOut: () => void },
+    page: (state: State) => TemplateResult,
+    onSignedOut: () => void,
   ) {
     // It has the text that is shown while the script is loaded.
     element.replaceChildren();

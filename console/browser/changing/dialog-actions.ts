@@ -8,10 +8,7 @@ import type { Action, Dialog } from '../state.ts';
 import type { Changing } from './changing.ts';
 
 /** What a user does in dialogs. */
-export function dialogActions(
-  screen: Screen,
-  { changing, placing }: { readonly changing: Changing; readonly placing: Placing },
-) {
+export function dialogActions(screen: Screen, changing: Changing, placing: Placing) {
   const open = (dialog: Dialog) => screen.change((state) => (state.dialog = dialog));
   const askSeveral = (
     action: Action,

@@ -53,28 +53,25 @@ export class OrderList {
     });
   }
 
-  /**
-   * Reads the list from its beginning. For another view, clears counts and selection.
-   * @param firstPage if it is being read already
-   */
-  async read({
-    isOther = true,
-    firstPage,
-  }: {
-    readonly isOther?: boolean;
-    readonly firstPage?: Promise<OrderPage> | undefined;
-  } = {}) {
+  /** Reads another list: selection and counts are of the one before. @param firstPage if it is being read already */
+  async read(firstPage?: Promise<OrderPage>): Promise<void> {
+    this.#screen.change((state) => {
+      state.selecting?.ending.abort();
+      state.selected.clear();
+      state.counts = undefined;
+    });
+    // Earlier counts belong to the other view.
+    this.#countShown = this.#countsAsked + 1;
+    await this.readAgain(firstPage);
+  }
+
+  /** Reads the list from its beginning; counts and selection stay. */
+  async readAgain(firstPage?: Promise<OrderPage>): Promise<void> {
     this.#reading.abort();
     this.#reading = new AbortController();
     this.#screen.change((state) => {
       Object.assign(state, { orders: [], next: undefined, current: undefined });
       state.newer.clear();
-      if (!isOther) return;
-      state.selecting?.ending.abort();
-      state.selected.clear();
-      state.counts = undefined;
-      // Earlier counts belong to the other view.
-      this.#countShown = this.#countsAsked + 1;
     });
     void this.readCounts();
     await this.readPage(firstPage);
@@ -229,8 +226,7 @@ export class OrderList {
       for (const id of tinted) state.changed.add(id);
     });
     // Nothing is under the pointer that could move.
-    if (isEmptyStore(screen.state) && screen.state.newer.size > 0)
-      void this.read({ isOther: false });
+    if (isEmptyStore(screen.state) && screen.state.newer.size > 0) void this.readAgain();
     setTimeout(() => {
       screen.change(({ changed }) => {
         for (const id of tinted) changed.delete(id);
