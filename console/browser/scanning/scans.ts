@@ -95,12 +95,10 @@ export class Scanning {
     if (session === undefined || lines.length === 0) return false;
     this.#change({ isReading: true, problem: undefined });
     try {
-      const texts = lines.flatMap((line) => [
-        ...line.ways,
-        line.trackingNumber ?? [],
-        line.columns ?? [],
-      ]);
-      const found = await ordersOf(session, texts.flat());
+      const texts = lines.flatMap(({ ways, trackingNumber, columns }) =>
+        [ways, trackingNumber ?? [], columns].flat(2),
+      );
+      const found = await ordersOf(session, texts);
       const isKnown = (each: string) => found.get(each)!.length > 0;
       const entries = entriesOf(lines, isKnown);
       const { length } = this.#screen.state.scans.lines;
