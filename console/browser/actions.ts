@@ -4,7 +4,7 @@ import type { Preset } from './keys/new-key.ts';
 import type { View } from './list/address.ts';
 import type { FilterName } from './list/filters.ts';
 import type { RangeName } from './list/range.ts';
-import type { Column } from './preferences.ts';
+import type { Column, Preferences } from './preferences.ts';
 import type { Action, Dialog, Paper, Scans } from './state.ts';
 
 export type Handler = (event: Event) => void;
@@ -46,16 +46,13 @@ export interface Actions {
   readonly toggleColumn: (column: Column) => Handler;
   /** Observes which columns of the head have room. */
   readonly observeHead: (head: Element | undefined) => void;
-  readonly setCompact: (isCompact: boolean) => Handler;
-  readonly setShortcuts: Handler;
-  readonly exportCsv: Handler;
-  /** Writes the selected orders to a file. */
-  readonly exportSelected: Handler;
+  readonly prefer: (preferences: Partial<Preferences>) => Handler;
+  /** @param only ids of orders; all that match if undefined */
+  readonly exportCsv: (only?: readonly bigint[]) => Handler;
   readonly exportActivity: Handler;
   /** Writes what a key did on a day to a file. */
   readonly exportKey: Handler;
-  /** Prints the selected orders. */
-  readonly print: (paper: Paper) => Handler;
+  readonly print: (paper: Paper, ids: readonly bigint[]) => Handler;
   readonly stopExport: Handler;
   /** Reads the next page, or repeats the read that failed. */
   readonly more: Handler;
@@ -80,9 +77,6 @@ export interface Actions {
   readonly setTyped: Handler;
   /** Cancels or ships what was scanned and is ready. */
   readonly actOnScanned: (action: Action) => Handler;
-  /** Prints the slip of the open order. */
-  readonly printOpen: Handler;
-  readonly printScanned: (paper: Paper) => Handler;
   /** Takes the text on the clipboard as a list for the page for scanning, if it has several lines. */
   readonly paste: Handler;
   /** Takes the list in the form. */
@@ -92,13 +86,10 @@ export interface Actions {
   readonly removeScan: (number: number) => Handler;
   readonly clearScans: Handler;
   readonly filterScans: (filter: Scans['filter']) => Handler;
-  readonly setSound: Handler;
   /** Whether the order of the dialog is placed again after its cancel. */
   readonly setAgain: Handler;
-  /** Opens the form of a new order. */
-  readonly openForm: Handler;
-  /** Opens it with the values of a cancelled order. */
-  readonly placeAgain: (order: OrderRecord) => Handler;
+  /** Opens the form of a new order, with the values of a cancelled one if it is given. */
+  readonly openForm: (order?: OrderRecord) => Handler;
   readonly editDraft: Handler;
   readonly placeOrder: Handler;
   /** Opens another form, after one whose outcome is not known. */

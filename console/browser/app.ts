@@ -31,7 +31,7 @@ import { OtherTabs } from './other-tabs.ts';
 import { page } from './page-view.ts';
 import { Placing } from './placing/placing.ts';
 import { listenForPrints, printOrders } from './printing/printing.ts';
-import { readyIn, Scanning } from './scanning/scans.ts';
+import { Scanning } from './scanning/scans.ts';
 import { Screen } from './screen.ts';
 import { namedBy, onlyHit, Search } from './search/search.ts';
 import { keyIn, signIn } from './sign-in.ts';
@@ -216,19 +216,8 @@ export class App {
         closePopover(event);
         this.#go(view);
       },
-      exportCsv: () => void exportCsv(this.#screen),
-      exportSelected: () => void exportCsv(this.#screen, [...this.#screen.state.selected.keys()]),
-      print: (paper) => () =>
-        void printOrders(this.#screen, paper, [...this.#screen.state.selected.keys()]),
-      printOpen: () => {
-        const { order } = this.#screen.state.detail ?? {};
-        if (order !== undefined) void printOrders(this.#screen, 'slips', [order.id]);
-      },
-      printScanned: (paper) => () => {
-        const ready = readyIn(this.#screen.state.scans);
-        const ids = ready.map(({ order }) => order!.id);
-        void printOrders(this.#screen, paper, ids);
-      },
+      exportCsv: (only) => () => void exportCsv(this.#screen, only),
+      print: (paper, ids) => () => void printOrders(this.#screen, paper, ids),
       paste: (event) => {
         const text = (event as ClipboardEvent).clipboardData?.getData('text/plain').trim() ?? '';
         if (!text.includes('\n')) return;

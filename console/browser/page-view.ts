@@ -59,7 +59,7 @@ function mainOf(state: State, actions: Actions) {
   return html`<div class="head"><h1 tabindex="-1">${capital(page)}</h1></div>
     <div class="empty">${icon('lock')}<h2>This key may not ${what}</h2>
       <p>Sign in with a key that has <code>${scope}</code>.${may.place && !may.read ? ' It can place orders.' : ''}</p>
-      ${may.place && !may.read ? html`<button type="button" class="primary" @click=${actions.openForm}>${icon('plus')}Place an order</button>` : nothing}
+      ${may.place && !may.read ? html`<button type="button" class="primary" @click=${actions.openForm()}>${icon('plus')}Place an order</button>` : nothing}
       <button type="button" class=${may.place && !may.read ? '' : 'primary'} @click=${actions.signOut}>Sign out</button></div>`;
 }
 
@@ -77,7 +77,7 @@ function appBar(state: State, actions: Actions) {
     ${may.read ? searchBox(state, actions) : nothing}
     ${isNarrow && isList ? phoneTools(state, actions) : nothing}
     ${may.read ? liveState(state, actions) : html`<span class="connection"></span>`}
-    ${isNarrow && may.place ? html`<button type="button" class="quiet icon-only" aria-label="Place order" @click=${actions.openForm}>${icon('plus')}</button>` : nothing}
+    ${isNarrow && may.place ? html`<button type="button" class="quiet icon-only" aria-label="Place order" @click=${actions.openForm()}>${icon('plus')}</button>` : nothing}
     ${keyMenu(state, actions)}
   </header>`;
 }
@@ -114,8 +114,8 @@ function keyMenu(state: State, actions: Actions) {
       ${isNarrow ? html`<nav class="pages" aria-label="Views">${tabs(state, actions)}</nav>` : nothing}
       <p class="head"><b><bdi>${key.name}</bdi></b><br /><code>${key.id}</code><br />This key ${abilitiesOf(key)}.</p>
       <button type="button" class="item" popovertarget="menu" popovertargetaction="hide" @click=${actions.showDialog({ kind: 'keys' })}>Keyboard shortcuts <kbd>?</kbd></button>
-      <button type="button" class="item narrow-only" popovertarget="menu" popovertargetaction="hide" @click=${actions.exportCsv}>Export CSV</button>
-      <label class="item narrow-only"><input type="checkbox" .checked=${preferences.isCompact} @change=${actions.setCompact(!preferences.isCompact)} />Compact rows</label>
+      <button type="button" class="item narrow-only" popovertarget="menu" popovertargetaction="hide" @click=${actions.exportCsv()}>Export CSV</button>
+      <label class="item narrow-only"><input type="checkbox" .checked=${preferences.isCompact} @change=${actions.prefer({ isCompact: !preferences.isCompact })} />Compact rows</label>
       <a class="item" href="/reference">API reference</a>
       <button type="button" class="item" @click=${actions.signOut}>Sign out</button>
     </div>`;

@@ -41,8 +41,7 @@ export function dialogActions(screen: Screen, changing: Changing, placing: Placi
     setTyped: ({ target }) => edit({ typed: textIn(target) }),
     setAgain: ({ target }) => edit({ isAgain: (target as HTMLInputElement).checked }),
     confirm: instead(() => void changing.confirm()),
-    openForm: () => placing.open(),
-    placeAgain: (order) => () => placing.open(order),
+    openForm: (order) => () => placing.open(order),
     editDraft: ({ target }) =>
       placing.edit({ [(target as HTMLInputElement).name]: textIn(target) }),
     placeOrder: instead(() => void placing.submit()),

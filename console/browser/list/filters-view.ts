@@ -31,7 +31,7 @@ export function filterBar(state: State, actions: Actions) {
       <h1 tabindex="-1">Orders</h1>
       ${segments(state, actions)}
       <p class="whole">${isFiltered(view) && whole !== undefined ? `of ${count(whole)} in the whole store` : nothing}</p>
-      <div class="tools">${state.session!.may.place ? html`<button type="button" class="primary wide-only" @click=${actions.openForm}>${icon('plus')}Place order</button>` : nothing}${isEmptyStore(state) ? nothing : html`<a class="button scan wide-only" aria-label="Scan" href=${searchOf(scan)} @click=${actions.follow(scan)}>${icon('scan')}<span>Scan</span></a>${viewMenu(state, actions)} ${exportButton(state, actions)}`}</div>
+      <div class="tools">${state.session!.may.place ? html`<button type="button" class="primary wide-only" @click=${actions.openForm()}>${icon('plus')}Place order</button>` : nothing}${isEmptyStore(state) ? nothing : html`<a class="button scan wide-only" aria-label="Scan" href=${searchOf(scan)} @click=${actions.follow(scan)}>${icon('scan')}<span>Scan</span></a>${viewMenu(state, actions)} ${exportButton(state, actions)}`}</div>
     </div>
     ${isEmptyStore(state) ? nothing : filters(state, actions)}
   </div>`;
@@ -280,8 +280,8 @@ function viewMenu(state: State, actions: Actions) {
     <div class="popover" id="view-menu" popover role="dialog" aria-label="View">
       <fieldset><legend>Columns</legend>${COLUMNS.map(box)}</fieldset>
       <fieldset><legend>Rows</legend>
-        <label class="item"><input type="radio" name="density" .checked=${preferences.isCompact} @change=${actions.setCompact(true)} />Compact</label>
-        <label class="item"><input type="radio" name="density" .checked=${!preferences.isCompact} @change=${actions.setCompact(false)} />Comfortable</label>
+        <label class="item"><input type="radio" name="density" .checked=${preferences.isCompact} @change=${actions.prefer({ isCompact: true })} />Compact</label>
+        <label class="item"><input type="radio" name="density" .checked=${!preferences.isCompact} @change=${actions.prefer({ isCompact: false })} />Comfortable</label>
       </fieldset>
       ${view.without === undefined ? html`<a class="item" href=${searchOf({ ...view, without: hidden })} @click=${actions.follow({ ...view, without: hidden })}>Keep these columns in the link</a>` : nothing}
       <nav aria-label="Sort"><p class="head">Sort</p>${sortLinks(view, actions)}</nav>
@@ -290,7 +290,7 @@ function viewMenu(state: State, actions: Actions) {
 
 function exportButton({ exported }: State, actions: Actions) {
   if (exported === undefined) {
-    return html`<button type="button" class="wide-only export" aria-label="Export CSV" @click=${actions.exportCsv}>${icon('download')}<span>Export CSV</span></button>`;
+    return html`<button type="button" class="wide-only export" aria-label="Export CSV" @click=${actions.exportCsv()}>${icon('download')}<span>Export CSV</span></button>`;
   }
   return html`<button type="button" class="wide-only export" @click=${actions.stopExport}>Stop at ${orders(exported)}</button>`;
 }

@@ -88,10 +88,7 @@ export function viewActions(screen: Screen, go: (view: View) => void) {
         for (const column of head?.querySelectorAll('th') ?? []) heads.observe(column);
       });
     },
-    setCompact: (isCompact) => () => prefer({ isCompact }),
-    setShortcuts: (event) =>
-      prefer({ hasShortcuts: (event.currentTarget as HTMLInputElement).checked }),
-    setSound: (event) => prefer({ hasSound: (event.currentTarget as HTMLInputElement).checked }),
+    prefer: (preferences) => () => prefer(preferences),
   } satisfies Partial<Actions>;
 }
 
