@@ -1,11 +1,10 @@
 import type { ManagedKey, OrderRecord } from '@store-orders/client';
-import type { QuestionKind } from './keys/key-state.ts';
 import type { Preset } from './keys/new-key.ts';
 import type { View } from './list/address.ts';
 import type { FilterName } from './list/filters.ts';
 import type { RangeName } from './list/range.ts';
 import type { Column, Preferences } from './preferences.ts';
-import type { Action, Dialog, Paper, Scans } from './state.ts';
+import type { Action, Dialog, Paper, QuestionKind, Scans } from './state.ts';
 
 export type Handler = (event: Event) => void;
 

@@ -1,14 +1,15 @@
 import type {
   Activity,
   Change,
+  Key,
   KeySecret,
+  ManagedKey,
   OrderCounts,
   OrderHistory,
   OrderRecord,
   Store,
   Webhook,
 } from '@store-orders/client';
-import type { InvitationState, KeyQuestion, KeysState, Rotation } from './keys/key-state.ts';
 import type { KeyDraft } from './keys/new-key.ts';
 import type { View } from './list/address.ts';
 import type { Draft } from './placing/draft.ts';
@@ -247,7 +248,8 @@ export type Dialog =
     }
   | (KeyQuestion & {
       readonly kind: 'rotate';
-      readonly choice: Rotation;
+      /** How the secret is replaced: with an overlap in seconds, or by an invitation. */
+      readonly choice: '86400' | '604800' | '0' | 'invitation';
       /** Identifies the request, so that a repetition makes the same secret. */
       readonly idempotencyKey: string;
       /** Whether it was sent, and its outcome is not known. */
@@ -270,6 +272,37 @@ export type Dialog =
       readonly isCodeHidden: boolean;
     }
   | { readonly kind: 'results' | 'keys' | 'palette' };
+
+/** A question about a key. */
+export interface KeyQuestion {
+  readonly key: ManagedKey;
+  readonly isActing: boolean;
+  readonly problem: string | undefined;
+}
+
+export type QuestionKind = 'change' | 'rotate' | 'revoke';
+
+/** The keys of the store, as they were read last. */
+interface KeysState {
+  readonly found: readonly ManagedKey[] | undefined;
+  readonly problem: string | undefined;
+  /** How many rows are shown at most. */
+  readonly most: number;
+}
+
+/** What the page shows of an invitation. The ticket is not part of it. */
+export interface InvitationState {
+  /** What it is for; undefined until that is known. */
+  readonly key: Key | undefined;
+  /** Whether this browser is signed in with another key. */
+  readonly isSignedIn: boolean;
+  readonly isActing: boolean;
+  readonly problem: string | undefined;
+  /** Whether it is of no use: only another one helps. */
+  readonly isOver: boolean;
+  /** The secret that was made, until it is used to sign in. */
+  readonly secret: string | undefined;
+}
 
 /** What the key of the view did on its day. */
 export interface ChangesOfKey {

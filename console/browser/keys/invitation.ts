@@ -6,7 +6,7 @@ import {
 } from '@store-orders/client';
 import { inWords } from '../format.ts';
 import type { Screen } from '../screen.ts';
-import type { InvitationState } from './key-state.ts';
+import type { InvitationState } from '../state.ts';
 
 /** The ticket is in the fragment, which is in no request, referrer or log. */
 const IN_FRAGMENT = /^#invitation=([\w-]{1,200})$/;

@@ -6,9 +6,9 @@ import { DAY_MS, now } from '../clock.ts';
 import { ago, capital, count, day, daysFrom, time, waiting } from '../format.ts';
 import { icon } from '../icons.ts';
 import { onPage, searchOf } from '../list/address.ts';
-import type { State } from '../state.ts';
+import type { QuestionKind, State } from '../state.ts';
 import { createPage } from './create-view.ts';
-import { isOnlyInvited, type QuestionKind } from './key-state.ts';
+import { isOnlyInvited } from './keys.ts';
 import { PRESETS } from './new-key.ts';
 import { ABILITIES, abilitiesOf } from './scopes.ts';
 

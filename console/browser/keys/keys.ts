@@ -10,8 +10,7 @@ import type { View } from '../list/address.ts';
 import { newIdempotencyKey } from '../placing/draft.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
-import type { Dialog } from '../state.ts';
-import { isOnlyInvited, type KeysState, type QuestionKind } from './key-state.ts';
+import type { Dialog, QuestionKind, State } from '../state.ts';
 import {
   draftOf,
   endOf,
@@ -27,6 +26,10 @@ import {
 const STEP = 200;
 
 const NOT_KNOWN = 'The store has not answered, so it may be done.';
+
+/** Whether a key has an invitation, and was never used: it has no secret yet. */
+export const isOnlyInvited = ({ invitedUntil, lastUsedAt }: ManagedKey): boolean =>
+  invitedUntil !== undefined && lastUsedAt === undefined;
 
 /** Reads keys, and creates, rotates and revokes them. */
 export class Keys {
@@ -66,7 +69,7 @@ export class Keys {
     }
   }
 
-  #show(fields: Partial<KeysState>): void {
+  #show(fields: Partial<State['keys']>): void {
     this.#screen.change((state) => {
       const before = state.keys ?? { found: undefined, problem: undefined, most: STEP };
       state.keys = { ...before, ...fields };
