@@ -1,23 +1,12 @@
-import type { ManagedKey, OrderRecord } from '@store-orders/client';
-import type { Preset } from './keys/new-key.ts';
+import type { OrderRecord } from '@store-orders/client';
+import type { Handler } from './handlers.ts';
+import type { keyActions } from './keys/key-actions.ts';
 import type { View } from './list/address.ts';
-import type { FilterName } from './list/filters.ts';
-import type { RangeName } from './list/range.ts';
-import type { Column, Preferences } from './preferences.ts';
-import type { Action, Dialog, Paper, QuestionKind, Scans } from './state.ts';
-
-export type Handler = (event: Event) => void;
-
-/** A handler that does something instead of what the browser would do. */
-export const instead =
-  (handler: Handler): Handler =>
-  (event) => {
-    event.preventDefault();
-    handler(event);
-  };
+import type { viewActions } from './list/view-actions.ts';
+import type { Action, Dialog, Paper, Scans } from './state.ts';
 
 /** The actions of a user, as event handlers. */
-export interface Actions {
+export interface Actions extends ReturnType<typeof viewActions> {
   readonly signIn: Handler;
   readonly signOut: Handler;
   /** Shows or hides the typed key. */
@@ -33,19 +22,6 @@ export interface Actions {
   readonly searchOlder: Handler;
   /** Goes to the view of a link. */
   readonly follow: (view: View) => Handler;
-  /** Applies the form of a filter. */
-  readonly filter: (name: FilterName) => Handler;
-  /** Counts the orders of the range in the form. */
-  readonly preview: (name: RangeName) => Handler;
-  readonly openRange: (name: RangeName) => Handler;
-  readonly toggleStatus: (status: View['statuses'][number]) => Handler;
-  /** Keeps the view under the name in the form. */
-  readonly keepView: Handler;
-  readonly forgetView: (name: string) => Handler;
-  readonly toggleColumn: (column: Column) => Handler;
-  /** Observes which columns of the head have room. */
-  readonly observeHead: (head: Element | undefined) => void;
-  readonly prefer: (preferences: Partial<Preferences>) => Handler;
   /** @param only ids of orders; all that match if undefined */
   readonly exportCsv: (only?: readonly bigint[]) => Handler;
   readonly exportActivity: Handler;
@@ -112,7 +88,7 @@ export interface Actions {
   readonly markDay: (index: number | undefined) => Handler;
   /** Shows what a key did on the days that are shown. */
   readonly readChangesOfKey: Handler;
-  readonly keys: KeyActions;
+  readonly keys: ReturnType<typeof keyActions>;
   /** Reads again what an invitation is for. */
   readonly readInvitation: Handler;
   readonly acceptInvitation: Handler;
@@ -121,26 +97,4 @@ export interface Actions {
   readonly useSecret: Handler;
   readonly readWebhooks: Handler;
   readonly webhook: (id: string, action: 'pause' | 'resume' | 'test') => Handler;
-}
-
-/** What a user does with keys. */
-interface KeyActions {
-  readonly read: Handler;
-  readonly showMore: Handler;
-  /** Opens the form of a new key. */
-  readonly start: (preset?: Preset['id']) => Handler;
-  /** Takes over what was changed in the form. */
-  readonly edit: Handler;
-  /** Creates the key of the form. */
-  readonly create: Handler;
-  /** Opens another form, after one whose outcome is not known. */
-  readonly startAnother: Handler;
-  /** Asks before a key is changed or revoked, or its secret replaced. */
-  readonly ask: (kind: QuestionKind, key: ManagedKey) => Handler;
-  /** Takes over what was chosen in the dialog. */
-  readonly answer: Handler;
-  /** Carries out what the dialog asks. */
-  readonly confirm: Handler;
-  /** Shows or hides the code of an invitation. */
-  readonly toggleCode: Handler;
 }

@@ -1,7 +1,8 @@
 import type { OrderRecord } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
-import type { Actions, Handler } from './actions.ts';
+import type { Actions } from './actions.ts';
 import { ago, count, daysFrom, isOverdue, REASONS, shipHint, time } from './format.ts';
+import type { Handler } from './handlers.ts';
 import { eventWords, icon } from './icons.ts';
 import { moreIn, onPage, searchOf, totalOf, type View, withoutFilters } from './list/address.ts';
 import { showOrder } from './list/list-state.ts';

@@ -1,6 +1,7 @@
 import type { OrderRecord } from '@store-orders/client';
-import { type Actions, instead } from '../actions.ts';
+import type { Actions } from '../actions.ts';
 import { isOverdue } from '../format.ts';
+import { instead } from '../handlers.ts';
 import type { Placing } from '../placing/placing.ts';
 import { readyIn } from '../scanning/scans.ts';
 import type { Screen } from '../screen.ts';
