@@ -196,7 +196,8 @@ export class Keys {
       const { client, ending } = session;
       const options = { signal: ending.signal };
       if (asked.kind === 'rotate') {
-        const made = await rotate(session, asked);
+        const { idempotencyKey } = asked;
+        const made = await client.rotateKey(id, rotationIn(asked), { ...options, idempotencyKey });
         if (screen.state.session === session) this.#hand(made, false);
       } else {
         const isRevoked = asked.kind === 'revoke';
@@ -239,14 +240,8 @@ function changesIn(
   };
 }
 
-function rotate(
-  { client, ending: { signal } }: Session,
-  { key, choice, idempotencyKey }: Dialog & { readonly kind: 'rotate' },
-): Promise<KeySecret> {
-  const rotation: KeyRotation =
-    choice === 'invitation' ? { invitation: true } : { overlapSeconds: BigInt(choice) };
-  return client.rotateKey(key.id, rotation, { idempotencyKey, signal });
-}
+const rotationIn = ({ choice }: Dialog & { readonly kind: 'rotate' }): KeyRotation =>
+  choice === 'invitation' ? { invitation: true } : { overlapSeconds: BigInt(choice) };
 
 /** Whether the request can have been carried out all the same. */
 const isUnknown = (error: unknown): boolean =>
