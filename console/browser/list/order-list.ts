@@ -9,7 +9,6 @@ import { followActivity, readActivity } from '../activity/activity.ts';
 import { followKey, readChangesOfKey } from '../activity/changes-of-key.ts';
 import { now } from '../clock.ts';
 import type { Screen } from '../screen.ts';
-import type { Session } from '../sign-in.ts';
 import { filterOf, isFiltered, orderQuery } from './address.ts';
 import { addPage, applyChanges, endLoading, isEmptyStore } from './list-state.ts';
 
@@ -176,28 +175,25 @@ export class OrderList {
     this.#screen.change((state) => {
       if (state.live !== 'lost') state.live = 'starting';
     });
+    const { signal } = following;
+    const onLive = (isLive: boolean) => {
+      if (!signal.aborted) this.#showLive(isLive);
+    };
     try {
-      await this.#followOn(session, following.signal);
+      const asked = { after: this.#cursor, signal, onLive };
+      for await (const { changes, cursor } of session.client.changes(asked)) {
+        if (signal.aborted) return;
+        this.#cursor = cursor;
+        this.#apply(changes);
+      }
     } catch (error) {
-      if (following.signal.aborted) return;
+      if (signal.aborted) return;
       this.#following = undefined;
       if (error instanceof GoneError) this.#beginAgain();
       else if (this.#screen.problemOf(session, error) !== undefined) {
         this.#showLive(false);
         setTimeout(() => void this.follow(), AGAIN_MS);
       }
-    }
-  }
-
-  async #followOn({ client }: Session, signal: AbortSignal): Promise<void> {
-    const onLive = (isLive: boolean) => {
-      if (!signal.aborted) this.#showLive(isLive);
-    };
-    const after = this.#cursor!;
-    for await (const { changes, cursor } of client.changes({ after, signal, onLive })) {
-      if (signal.aborted) return;
-      this.#cursor = cursor;
-      this.#apply(changes);
     }
   }
 
