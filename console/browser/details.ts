@@ -58,14 +58,12 @@ export async function readDetails(screen: Screen): Promise<void> {
   }
 }
 
-/** The details beside the list. */
-export function detailsPanel(state: State, detail: Detail, actions: Actions) {
-  return html`<aside class="details" aria-label="Order ${detail.id}">${contents(state, detail, actions)}</aside>`;
-}
-
-/** The details above the list, if there is no room beside it. */
-export function detailsDialog(state: State, detail: Detail, actions: Actions) {
-  return html`<dialog class="details sheet" aria-label="Order ${detail.id}" @cancel=${actions.closeDetails}>${contents(state, detail, actions)}</dialog>`;
+/** The details beside the list; a dialog above it, if there is no room beside it. */
+export function detailsView(state: State, detail: Detail, actions: Actions) {
+  const shown = contents(state, detail, actions);
+  return state.isWide
+    ? html`<aside class="details" aria-label="Order ${detail.id}">${shown}</aside>`
+    : html`<dialog class="details sheet" aria-label="Order ${detail.id}" @cancel=${actions.closeDetails}>${shown}</dialog>`;
 }
 
 function contents(state: State, detail: Detail, actions: Actions) {

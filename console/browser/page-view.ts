@@ -4,7 +4,7 @@ import { activityPage } from './activity/activity-view.ts';
 import { dialogView } from './changing/dialogs-view.ts';
 import { bulkBar } from './changing/selected-view.ts';
 import { clockProblem } from './clock.ts';
-import { detailsDialog, detailsPanel } from './details.ts';
+import { detailsView } from './details.ts';
 import { capital, clockTime, timeZone } from './format.ts';
 import { icon, mark } from './icons.ts';
 import { invitationPage } from './keys/invitation-view.ts';
@@ -27,14 +27,15 @@ export function page(state: State, actions: Actions) {
   if (state.invitation !== undefined) return invitationPage(state, state.invitation, actions);
   if (state.session === undefined) return signInPage(state, actions);
   const { detail, isWide, toast } = state;
+  const details = detail === undefined ? nothing : detailsView(state, detail, actions);
   return html`
     ${appBar(state, actions)} <section aria-label="Notices">${banners(state, actions)}</section>
     <div class="split">
       <main class=${state.view.page}>${mainOf(state, actions)}</main>
-      ${detail !== undefined && isWide ? detailsPanel(state, detail, actions) : nothing}
+      ${isWide ? details : nothing}
     </div>
     ${state.view.page === 'orders' && state.session.may.read ? hints(state) : nothing}
-    ${detail !== undefined && !isWide ? detailsDialog(state, detail, actions) : nothing}
+    ${isWide ? nothing : details}
     ${bulkBar(state, actions)}
     <p class="toast" role="status">${toast === undefined ? nothing : html`<span class=${toast.isProblem ? 'failed' : ''}>${icon(toast.isProblem ? 'warning' : 'done')}${toast.text}</span>`}</p>
     ${state.dialog === undefined ? nothing : dialogView(state, state.dialog, actions)}
