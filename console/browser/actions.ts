@@ -25,22 +25,18 @@ export interface Actions extends ReturnType<typeof viewActions> {
   /** @param only ids of orders; all that match if undefined */
   readonly exportCsv: (only?: readonly bigint[]) => Handler;
   readonly exportActivity: Handler;
-  /** Writes what a key did on a day to a file. */
   readonly exportKey: Handler;
   readonly print: (paper: Paper, ids: readonly bigint[]) => Handler;
   readonly stopExport: Handler;
   /** Reads the next page, or repeats the read that failed. */
   readonly more: Handler;
-  /** Reads the list from its beginning. */
   readonly reload: Handler;
   /** Follows the changes again, now. */
   readonly reconnect: Handler;
   readonly open: (id: bigint) => Handler;
   readonly copy: (text: string, what: string) => Handler;
   readonly select: (id: bigint) => Handler;
-  /** Selects all pending orders shown, or none if all are selected. */
   readonly selectAll: Handler;
-  /** Selects all pending orders that match the filters, shown or not. */
   readonly selectMatching: Handler;
   readonly clearSelection: Handler;
   /** Asks before the open order is cancelled or shipped. */
@@ -56,7 +52,6 @@ export interface Actions extends ReturnType<typeof viewActions> {
   readonly paste: Handler;
   /** Takes the list in the form. */
   readonly pasteScans: Handler;
-  /** Chooses the order of a scanned code that names several. */
   readonly chooseScan: (number: number, id: bigint) => Handler;
   readonly removeScan: (number: number) => Handler;
   readonly clearScans: Handler;
@@ -67,9 +62,7 @@ export interface Actions extends ReturnType<typeof viewActions> {
   readonly openForm: (order?: OrderRecord) => Handler;
   readonly editDraft: Handler;
   readonly placeOrder: Handler;
-  /** Opens another form, after one whose outcome is not known. */
   readonly startAnother: Handler;
-  /** Confirms the dialog. */
   readonly confirm: Handler;
   readonly showDialog: (dialog: Dialog) => Handler;
   readonly closeDialog: Handler;
@@ -86,10 +79,8 @@ export interface Actions extends ReturnType<typeof viewActions> {
   readonly resume: Handler;
   readonly readActivity: Handler;
   readonly markDay: (index: number | undefined) => Handler;
-  /** Shows what a key did on the days that are shown. */
   readonly readChangesOfKey: Handler;
   readonly keys: ReturnType<typeof keyActions>;
-  /** Reads again what an invitation is for. */
   readonly readInvitation: Handler;
   readonly acceptInvitation: Handler;
   readonly declineInvitation: Handler;

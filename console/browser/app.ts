@@ -284,7 +284,6 @@ export class App {
     };
   }
 
-  /** Whether the list is visible. */
   get #hasList(): boolean {
     const { view, session } = this.#screen.state;
     return view.page === 'orders' && session?.may.read === true;

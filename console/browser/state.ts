@@ -37,7 +37,6 @@ export class State {
   unseen: readonly Column[] = [];
   /** Whether it is as narrow as on a phone. */
   isNarrow = false;
-  /** The text in the search box. */
   search = '';
   /** What was found last. */
   found: Found | undefined;
@@ -84,9 +83,7 @@ export class State {
   dialog: Dialog | undefined;
   /** A message that is shown for some seconds. */
   toast: { readonly text: string; readonly isProblem: boolean } | undefined;
-  /** What is printed, if anything is. */
   printed: { readonly paper: Paper; readonly orders: readonly OrderRecord[] } | undefined;
-  /** Whether the browser prints now. */
   isPrinting = false;
   /** The order that was placed last in this tab. */
   placed: bigint | undefined;

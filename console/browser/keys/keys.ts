@@ -115,7 +115,6 @@ export class Keys {
     });
   }
 
-  /** Creates the key of the form. */
   async create(): Promise<void> {
     const screen = this.#screen;
     const { session, newKey: draft } = screen.state;

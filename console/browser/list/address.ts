@@ -17,7 +17,6 @@ export const TYPES = ['placed', 'shipped', 'cancelled'] as const;
 /** Numbers of days that the activity can show, today included. */
 export const DAY_COUNTS = [14, 30, 90] as const;
 
-/** The sort order. */
 interface Sorting {
   readonly by: 'id' | 'placedAt' | 'updatedAt' | 'shipDate';
   readonly isDescending: boolean;

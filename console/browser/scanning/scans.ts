@@ -123,13 +123,11 @@ export class Scanning {
     this.#edit(number, (scan) => ({ ...scan, chosen: id }));
   }
 
-  /** Removes a line. */
   remove(number: number): void {
     const { lines } = this.#screen.state.scans;
     this.#change({ lines: lines.filter((each) => each.number !== number) });
   }
 
-  /** Takes back the last scan. */
   takeBack(): void {
     const [last, ...others] = this.#screen.state.scans.lines;
     if (last === undefined) return;
