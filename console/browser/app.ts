@@ -109,7 +109,7 @@ export class App {
     const [wide, narrow] = [matchMedia(WIDE), matchMedia(NARROW)];
     const onWidth = () => {
       const [isWide, isNarrow] = [wide.matches, narrow.matches];
-      this.#screen.change(() => Object.assign(state, { isWide, isNarrow }));
+      this.#screen.set({ isWide, isNarrow });
     };
     for (const each of [wide, narrow]) each.addEventListener('change', onWidth);
     onWidth();
@@ -160,7 +160,7 @@ export class App {
     clearTimeout(this.#resumeTimer);
     const key = await this.#tabs.key();
     if (key === undefined || screen.state.session !== undefined) return;
-    screen.change((state) => (state.isResuming = true));
+    screen.set({ isResuming: true });
     await this.#signIn(key);
     if (screen.state.session === undefined && screen.state.isResuming) {
       this.#resumeTimer = setTimeout(() => void this.#resume(), RESUME_MS);
@@ -238,7 +238,7 @@ export class App {
       filterScans: (filter) => () =>
         this.#screen.change((state) => (state.scans = { ...state.scans, filter })),
       exportActivity: () => exportActivity(this.#screen),
-      stopExport: () => this.#screen.change((state) => (state.exported = undefined)),
+      stopExport: () => this.#screen.set({ exported: undefined }),
       more: () => void this.#readMore(),
       reload: () => void this.#reload(),
       reconnect: () => void this.#list.reconnect(),
@@ -260,7 +260,7 @@ export class App {
           if (state.bulk !== undefined) state.bulk = { ...state.bulk, isStopping: true };
         }),
       retryFailed: () => void this.#changing.retryFailed(),
-      closeBulk: () => this.#screen.change((state) => (state.bulk = undefined)),
+      closeBulk: () => this.#screen.set({ bulk: undefined }),
       closeDetails: instead(() => this.#go({ ...this.#screen.state.view, order: undefined })),
       readDetails: () => void readDetails(this.#screen),
       resume: () => void this.#resume(),
@@ -340,13 +340,11 @@ export class App {
     goTo: (page) => this.#go(onPage(this.#screen.state.view, page)),
     close: () => this.#close(),
     commands: () => {
-      this.#screen.change((state) =>
-        Object.assign(state, { dialog: { kind: 'palette' }, search: '' }),
-      );
+      this.#screen.set({ dialog: { kind: 'palette' }, search: '' });
       void readPeople(this.#screen);
     },
     takeBack: () => this.#scanning.takeBack(),
-    help: () => this.#screen.change((state) => (state.dialog = { kind: 'keys' })),
+    help: () => this.#screen.set({ dialog: { kind: 'keys' } }),
   };
 
   /** Signs in with the secret of an invitation, in place of the key of this tab. Its page stays until that has succeeded. */
@@ -390,7 +388,7 @@ export class App {
       if (error instanceof AuthenticationError) this.#signOut('This key is not valid.');
       else {
         const signInProblem = inWords(error);
-        screen.change((state) => Object.assign(state, { isSigningIn: false, signInProblem }));
+        screen.set({ isSigningIn: false, signInProblem });
       }
     }
   }
@@ -403,9 +401,7 @@ export class App {
     this.#screen.state.session?.ending.abort();
     this.#list.stop();
     const { isWide, isNarrow, view, invitation } = this.#screen.state;
-    this.#screen.change((state) =>
-      Object.assign(state, new State(view), { signInProblem, isWide, isNarrow, invitation }),
-    );
+    this.#screen.set({ ...new State(view), signInProblem, isWide, isNarrow, invitation });
   }
 
   /**
@@ -470,14 +466,14 @@ export class App {
     if (searchOf(view) !== searchOf(this.#screen.state.view)) {
       history.pushState(undefined, '', searchOf(view));
     }
-    this.#screen.change((state) => Object.assign(state, { search: '' }));
+    this.#screen.set({ search: '' });
     void this.#show(view);
   }
 
   /** @param isFirst whether it is the first view of the session @param firstPage of the list, if it is being read */
   async #show(view: View, isFirst = false, firstPage?: Promise<OrderPage>): Promise<void> {
     const { view: before, session } = this.#screen.state;
-    this.#screen.change((state) => Object.assign(state, { view }));
+    this.#screen.set({ view });
     if (session === undefined) return;
     const isOtherPage = isFirst || before.page !== view.page;
     const isOtherDay = before.day !== view.day && view.by === '';
@@ -487,7 +483,7 @@ export class App {
     if (isOtherPage) void readWebhooks(this.#screen);
     if (isOtherPage || before.keys !== view.keys) this.#keys.show();
     if (!session.may.read) {
-      this.#screen.change((state) => Object.assign(state, { live: 'off' }));
+      this.#screen.set({ live: 'off' });
       return;
     }
     const isOther = isFirst || listOf(before) !== listOf(view);
@@ -495,7 +491,7 @@ export class App {
     const isOtherOrder = isFirst || before.order !== view.order;
     // A dialog belongs to the list and the order below it.
     if ((isOther || isOtherOrder) && this.#screen.state.dialog?.kind !== 'made') {
-      this.#screen.change((state) => (state.dialog = undefined));
+      this.#screen.set({ dialog: undefined });
     }
     if (isOtherOrder) await showDetails(this.#screen, before.order);
     await reading;
@@ -545,7 +541,7 @@ export class App {
         this.#steps = 0;
         const next = state.orders[Math.min(to, state.orders.length - 1)];
         if (next === undefined || next.id === state.current) break;
-        this.#screen.change(() => (state.current = next.id));
+        this.#screen.set({ current: next.id });
         await this.#screen.focus('tbody tr.current th a');
         if (state.detail !== undefined) this.#go({ ...state.view, order: next.id });
       }
@@ -565,13 +561,13 @@ export class App {
   #close(): void {
     const { current, detail, view, search, selected, selecting, bulk } = this.#screen.state;
     if (document.activeElement?.closest('.jump')) {
-      this.#screen.change((state) => Object.assign(state, { search: '' }));
+      this.#screen.set({ search: '' });
       void this.#screen.focus(`tbody ${current === undefined ? '' : 'tr.current '}th a`);
-    } else if (search !== '') this.#screen.change((state) => Object.assign(state, { search: '' }));
+    } else if (search !== '') this.#screen.set({ search: '' });
     else if (detail !== undefined) this.#go({ ...view, order: undefined });
     else if (view.page === 'keys' && view.keys === 'create') this.#go({ ...view, keys: 'valid' });
     else if (view.page === 'scan') this.#go({ ...view, page: 'orders' });
-    else if (bulk?.isRunning === false) this.#screen.change((state) => (state.bulk = undefined));
+    else if (bulk?.isRunning === false) this.#screen.set({ bulk: undefined });
     else if (selected.size > 0 || selecting !== undefined) this.#clearSelection();
   }
 }

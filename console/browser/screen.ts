@@ -41,6 +41,10 @@ export class Screen {
     this.draw();
   }
 
+  set(fields: Partial<State>): void {
+    this.change((state) => Object.assign(state, fields));
+  }
+
   /** Draws once for all changes of this turn. */
   draw(): void {
     if (this.#isDrawing) return;
@@ -102,11 +106,8 @@ export class Screen {
   /** Shows a message for some seconds. */
   toast(text: string, isProblem = false): void {
     clearTimeout(this.#toastTimer);
-    this.change((state) => Object.assign(state, { toast: { text, isProblem } }));
-    this.#toastTimer = setTimeout(
-      () => this.change((state) => Object.assign(state, { toast: undefined })),
-      TOAST_MS,
-    );
+    this.set({ toast: { text, isProblem } });
+    this.#toastTimer = setTimeout(() => this.set({ toast: undefined }), TOAST_MS);
   }
 
   /**

@@ -10,7 +10,7 @@ import type { Changing } from './changing.ts';
 
 /** What a user does in dialogs. */
 export function dialogActions(screen: Screen, changing: Changing, placing: Placing) {
-  const open = (dialog: Dialog) => screen.change((state) => (state.dialog = dialog));
+  const open = (dialog: Dialog) => screen.set({ dialog });
   const askSeveral = (
     action: Action,
     orders: readonly OrderRecord[],
@@ -65,7 +65,7 @@ export function dialogActions(screen: Screen, changing: Changing, placing: Placi
         else first.click();
       }),
     close: (next) => (event) => {
-      screen.change((state) => Object.assign(state, { dialog: undefined, search: '' }));
+      screen.set({ dialog: undefined, search: '' });
       next(event);
     },
   } satisfies Partial<Actions>;

@@ -46,7 +46,7 @@ export class Invitation {
       ...{ key: undefined, isSignedIn: false, isActing: false, problem: undefined },
       ...{ isOver: false, secret: undefined },
     };
-    this.#screen.change((state) => (state.invitation = begun));
+    this.#screen.set({ invitation: begun });
     await Promise.all([this.read(), isSignedIn.then((value) => this.#show({ isSignedIn: value }))]);
   }
 
@@ -82,7 +82,7 @@ export class Invitation {
   /** Leaves the page of the invitation, which can be opened again while it is good. */
   close(): void {
     this.#client = undefined;
-    this.#screen.change((state) => (state.invitation = undefined));
+    this.#screen.set({ invitation: undefined });
   }
 
   #fail(error: unknown): void {

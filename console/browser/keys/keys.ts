@@ -98,7 +98,7 @@ export class Keys {
   /** Another form, after one whose outcome is not known. */
   startAnother(): void {
     const { session } = this.#screen.state;
-    this.#screen.change((state) => (state.newKey = undefined));
+    this.#screen.set({ newKey: undefined });
     if (session !== undefined) this.#begin(session);
   }
 
@@ -125,15 +125,13 @@ export class Keys {
       await screen.focus(`.create [name="${body.field}"]`);
       return;
     }
-    screen.change((state) => {
-      state.newKey = { ...draft, sent: body, isActing: true, problem: undefined };
-    });
+    screen.set({ newKey: { ...draft, sent: body, isActing: true, problem: undefined } });
     const { idempotencyKey } = draft;
     try {
       const { signal } = session.ending;
       const made = await session.client.createKey(body, { idempotencyKey, signal });
       if (screen.state.session !== session) return;
-      screen.change((state) => (state.newKey = undefined));
+      screen.set({ newKey: undefined });
       this.#go({ ...screen.state.view, keys: 'valid' });
       this.#hand(made, true);
     } catch (error) {
@@ -163,7 +161,7 @@ export class Keys {
         ...{ ends: 'as-is', day: '', endsFormer: false },
       },
     };
-    this.#screen.change((state) => (state.dialog = questions[kind]));
+    this.#screen.set({ dialog: questions[kind] });
   }
 
   /** Sets fields of the question, unless it was sent and its outcome is not known. */
@@ -189,7 +187,7 @@ export class Keys {
       ...{ ...dialog, isActing: true, problem: undefined },
       ...(dialog.kind === 'rotate' && { isSent: true }),
     } as typeof dialog;
-    screen.change((state) => (state.dialog = asked));
+    screen.set({ dialog: asked });
     try {
       const { id } = asked.key;
       const { client, ending } = session;
@@ -203,7 +201,7 @@ export class Keys {
         const { name } = await (isRevoked
           ? client.revokeKey(id, options)
           : client.updateKey(id, changesIn(asked, session.key), options));
-        screen.change((state) => (state.dialog = undefined));
+        screen.set({ dialog: undefined });
         screen.toast(`${name} was ${isRevoked ? 'revoked' : 'changed'}`);
       }
     } catch (error) {
@@ -222,7 +220,7 @@ export class Keys {
   /** Shows a secret, or an invitation, once. */
   #hand(made: KeySecret, isNew: boolean): void {
     const dialog: Dialog = { kind: 'made', made, isNew, isCodeHidden: false };
-    this.#screen.change((state) => (state.dialog = dialog));
+    this.#screen.set({ dialog });
     void this.read();
   }
 }

@@ -68,10 +68,7 @@ export class OrderList {
   async readAgain(firstPage?: Promise<OrderPage>): Promise<void> {
     this.#reading.abort();
     this.#reading = new AbortController();
-    this.#screen.change((state) => {
-      Object.assign(state, { orders: [], next: undefined, current: undefined });
-      state.newer.clear();
-    });
+    this.#screen.set({ orders: [], next: undefined, current: undefined, newer: new Set() });
     void this.readCounts();
     await this.readPage(firstPage);
   }
@@ -82,8 +79,8 @@ export class OrderList {
     if (session === undefined) return;
     const { signal } = this.#reading;
     clearTimeout(this.#againTimer);
-    this.#screen.change((state) => Object.assign(state, { isLoading: true, problem: undefined }));
-    const slow = setTimeout(() => this.#screen.change((state) => (state.isSlow = true)), SLOW_MS);
+    this.#screen.set({ isLoading: true, problem: undefined });
+    const slow = setTimeout(() => this.#screen.set({ isSlow: true }), SLOW_MS);
     try {
       const query = { ...orderQuery(view), cursor: next };
       const page = await (begun ?? session.client.listOrders(query, { signal }));
@@ -166,7 +163,7 @@ export class OrderList {
   async follow(): Promise<void> {
     const { session } = this.#screen.state;
     if (session?.may.follow !== true) {
-      this.#screen.change((state) => Object.assign(state, { live: 'off' }));
+      this.#screen.set({ live: 'off' });
       return;
     }
     if (this.#following !== undefined || this.#cursor === undefined || document.hidden) return;
@@ -245,7 +242,7 @@ export class OrderList {
   /** After a restore of the store, all of it may be different. */
   #beginAgain(): void {
     this.#cursor = undefined;
-    this.#screen.change((state) => Object.assign(state, { live: 'starting', store: undefined }));
+    this.#screen.set({ live: 'starting', store: undefined });
     setTimeout(() => {
       void this.read();
       void readActivity(this.#screen);

@@ -28,8 +28,7 @@ export function viewActions(screen: Screen, go: (view: View) => void) {
     const isUnseen = (each: string) =>
       head?.querySelector<HTMLElement>(`.${each}`)?.offsetWidth === 0;
     const unseen = COLUMNS.filter(isUnseen);
-    if (unseen.join() !== screen.state.unseen.join())
-      screen.change((state) => (state.unseen = unseen));
+    if (unseen.join() !== screen.state.unseen.join()) screen.set({ unseen });
   });
   return {
     filter: (name: FilterName) =>

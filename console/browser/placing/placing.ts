@@ -70,15 +70,13 @@ export class Placing {
     }
     const draft = { ...dialog.draft, isSent: true };
     keepDraft(draft);
-    screen.change((state) => {
-      state.dialog = { ...dialog, draft, isActing: true, problem: undefined };
-    });
+    screen.set({ dialog: { ...dialog, draft, isActing: true, problem: undefined } });
     const { idempotencyKey } = draft;
     try {
       const { signal } = session.ending;
       const { id } = await session.client.placeOrder(order, { idempotencyKey, signal });
       forgetDraft();
-      screen.change((state) => Object.assign(state, { dialog: undefined, placed: id }));
+      screen.set({ dialog: undefined, placed: id });
       screen.toast(`Order ${id} was placed`);
       this.#onPlaced(id);
     } catch (error) {
@@ -104,9 +102,7 @@ export class Placing {
   }
 
   #show(draft: Draft, problem?: string, field?: string): void {
-    this.#screen.change((state) => {
-      state.dialog = { kind: 'place', draft, isActing: false, problem, field };
-    });
+    this.#screen.set({ dialog: { kind: 'place', draft, isActing: false, problem, field } });
   }
 }
 
