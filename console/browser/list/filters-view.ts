@@ -1,4 +1,3 @@
-import type { OrderCounts } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
 import { capital, count, day, orders, sentence, timeZone } from '../format.ts';
@@ -204,11 +203,12 @@ function rangeChip(name: RangeName, state: State, actions: Actions) {
     const sorted = name === 'ships' ? { sorting: SOONEST } : {};
     const to = { ...view, ...sorted, [name]: each, statuses, order: undefined };
     const found = rangeCounts.get(`${name} ${each}`);
-    return html`<a class="item" href=${searchOf(to)} aria-current=${each === range} @click=${actions.follow(to)}>${PRESETS[each]!.name} <span class="number">${found === undefined ? '…' : shownIn(found, statuses)}</span></a>`;
+    const many = found && count(totalOf(found.counts, statuses)) + moreIn(found);
+    return html`<a class="item" href=${searchOf(to)} aria-current=${each === range} @click=${actions.follow(to)}>${PRESETS[each]!.name} <span class="number">${many ?? '…'}</span></a>`;
   };
   const [from, to] = daysOf(range);
   const shown = rangeCounts.get(`${name} draft`);
-  const draft = shown === undefined ? 'orders' : shownIn(shown, view.statuses, true);
+  const draft = shown && orders(totalOf(shown.counts, view.statuses), moreIn(shown));
   return chip(
     { name, value: range === '' ? undefined : rangeName(range, view), without },
     html`<div class="popover form range" id="filter-${name}" popover role="dialog" aria-label=${capital(name)} @toggle=${actions.openRange(name)}><form @input=${actions.preview(name)} @submit=${actions.filter(name)}>
@@ -220,16 +220,10 @@ function rangeChip(name: RangeName, state: State, actions: Actions) {
       </div>
       <p class="small">Days of ${timeZone()}</p>
       <p class="problem" role="alert"></p>
-      <div class="end"><button class="primary">Show ${draft}</button></div>
+      <div class="end"><button class="primary">Show ${draft ?? 'orders'}</button></div>
     </form></div>`,
     actions,
   );
-}
-
-/** The number of orders with these statuses; of all orders without a status. */
-function shownIn(counts: OrderCounts, statuses: View['statuses'], isNamed = false): string {
-  const [total, more] = [totalOf(counts.counts, statuses), moreIn(counts)];
-  return isNamed ? orders(total, more) : count(total) + more;
 }
 
 /** The filters of a view as a sentence; empty if there is none. */

@@ -44,12 +44,12 @@ export function viewActions(screen: Screen, go: (view: View) => void) {
     preview:
       (name: RangeName) =>
       ({ currentTarget }: Event) =>
-        void readRangeCount(screen, name, currentTarget as HTMLFormElement),
+        readRangeCount(screen, name, currentTarget as HTMLFormElement),
     openRange: (name: RangeName) => (event: Event) => {
       if ((event as ToggleEvent).newState !== 'open') return;
-      void readPresetCounts(screen, name);
+      readPresetCounts(screen, name);
       const form = (event.currentTarget as Element).querySelector('form');
-      void readRangeCount(screen, name, form!);
+      readRangeCount(screen, name, form!);
     },
     toggleStatus: (status: OrderStatus) => (event: Event) => {
       const { view } = screen.state;
