@@ -245,10 +245,7 @@ export const isWrittenPet = (text: string): boolean =>
   WRITTEN_ID.exec(text.trim())?.[1]?.toLowerCase() === 'pet';
 
 /** Returns the number of orders with one of these statuses; of all orders without a status. */
-export function totalOf(
-  counts: OrderCounts['counts'],
-  statuses: readonly OrderStatus[] = [],
-): bigint {
+export function totalOf(counts: OrderCounts['counts'], statuses: View['statuses'] = []): bigint {
   const each = statuses.length === 0 ? STATUSES : statuses;
   return each.reduce((sum, status) => sum + counts[status], 0n);
 }

@@ -120,10 +120,9 @@ export class OrderList {
     const options = { signal: session.ending.signal };
     try {
       const store = await session.client.getStore(options);
-      const { counts: all, revision, head } = store;
       const counts: OrderCounts = isFiltered(view)
         ? await session.client.countOrders(filterOf(view), options)
-        : { counts: all, revision, head, exact: true };
+        : { ...store, exact: true };
       this.#screen.change((state) => {
         // Responses can overtake each other; the latest request counts.
         if (state.session !== session || asked < this.#countShown) return;

@@ -1,7 +1,7 @@
 import { ConflictError, type OrderRecord, ResponseError } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
-import { inWords, timeZone } from '../format.ts';
+import { timeZone } from '../format.ts';
 import { icon } from '../icons.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
@@ -97,7 +97,7 @@ export class Placing {
     const isTaken = error instanceof ConflictError && error.code === 'reference_taken';
     const text = isTaken
       ? 'Reference: this key has placed another order with it.'
-      : `Not placed. ${inWords(error)}`;
+      : `Not placed. ${problem}`;
     this.#show({ ...draft, isSent: false }, text, isTaken ? 'reference' : undefined);
   }
 
