@@ -1,5 +1,5 @@
 import { AuthenticationError, type OrderPage, type OrderRecord } from '@store-orders/client';
-import { type Actions, instead } from './actions.ts';
+import type { Actions } from './actions.ts';
 import { readActivity, readPeople } from './activity/activity.ts';
 import { readChangesOfKey } from './activity/changes-of-key.ts';
 import { selectMatching } from './changing/change-in-bulk.ts';
@@ -7,6 +7,7 @@ import { Changing } from './changing/changing.ts';
 import { dialogActions } from './changing/dialog-actions.ts';
 import { readDetails, showDetails } from './details.ts';
 import { inWords } from './format.ts';
+import { closePopover, fieldOf, instead } from './handlers.ts';
 import { listenForKeys, type Shortcuts } from './keyboard.ts';
 import { Invitation, takeTicket } from './keys/invitation.ts';
 import { keyActions } from './keys/key-actions.ts';
@@ -26,16 +27,16 @@ import { exportActivity, exportCsv, exportKey } from './list/csv.ts';
 import { selectCurrent, toggle, toggleAll } from './list/list-state.ts';
 import { OrderList } from './list/order-list.ts';
 import { isRelative, today } from './list/range.ts';
-import { closePopover, fieldOf, viewActions } from './list/view-actions.ts';
+import { viewActions } from './list/view-actions.ts';
 import { OtherTabs } from './other-tabs.ts';
 import { page } from './page-view.ts';
 import { Placing } from './placing/placing.ts';
 import { listenForPrints, printOrders } from './printing/printing.ts';
-import { readyIn, Scanning } from './scanning/scans.ts';
+import { Scanning } from './scanning/scans.ts';
 import { Screen } from './screen.ts';
 import { namedBy, onlyHit, Search } from './search/search.ts';
 import { keyIn, signIn } from './sign-in.ts';
-import { initialState, type State } from './state.ts';
+import { State } from './state.ts';
 import { changeWebhook, readWebhooks } from './webhooks.ts';
 
 /** Maximum length of a text that is shown if it cannot be copied. */
@@ -79,7 +80,7 @@ export class App {
     const onSignedOut = () => this.#signOut('This key is no longer valid.');
     const view = viewOf(location.search);
     const draw = (state: State) => page(state, this.#actions);
-    this.#screen = new Screen(element, view, { page: draw, onSignedOut });
+    this.#screen = new Screen(element, view, draw, onSignedOut);
     this.#list = new OrderList(this.#screen, () => void readDetails(this.#screen));
     this.#search = new Search(this.#screen);
     this.#scanning = new Scanning(this.#screen);
@@ -89,7 +90,7 @@ export class App {
       const { session, view: shown } = this.#screen.state;
       if (session?.may.read !== true) return;
       this.#go({ ...shown, page: 'orders', order });
-      void this.#list.read({ isOther: false });
+      void this.#list.readAgain();
     });
     const placeAgain = (order: OrderRecord) => this.#placing.open(order);
     this.#changing = new Changing(this.#screen, () => this.#list.readCounts(), placeAgain);
@@ -108,7 +109,7 @@ export class App {
     const [wide, narrow] = [matchMedia(WIDE), matchMedia(NARROW)];
     const onWidth = () => {
       const [isWide, isNarrow] = [wide.matches, narrow.matches];
-      this.#screen.change(() => Object.assign(state, { isWide, isNarrow }));
+      this.#screen.set({ isWide, isNarrow });
     };
     for (const each of [wide, narrow]) each.addEventListener('change', onWidth);
     onWidth();
@@ -159,7 +160,7 @@ export class App {
     clearTimeout(this.#resumeTimer);
     const key = await this.#tabs.key();
     if (key === undefined || screen.state.session !== undefined) return;
-    screen.change((state) => (state.isResuming = true));
+    screen.set({ isResuming: true });
     await this.#signIn(key);
     if (screen.state.session === undefined && screen.state.isResuming) {
       this.#resumeTimer = setTimeout(() => void this.#resume(), RESUME_MS);
@@ -169,7 +170,7 @@ export class App {
   #actionsOf(): Actions {
     return {
       ...viewActions(this.#screen, (view) => this.#go(view)),
-      ...dialogActions(this.#screen, { changing: this.#changing, placing: this.#placing }),
+      ...dialogActions(this.#screen, this.#changing, this.#placing),
       signIn: instead((event) => void this.#signIn(keyIn(fieldOf(event, 'key').value))),
       signOut: () => {
         this.#tabs.signOut();
@@ -216,19 +217,8 @@ export class App {
         closePopover(event);
         this.#go(view);
       },
-      exportCsv: () => void exportCsv(this.#screen),
-      exportSelected: () => void exportCsv(this.#screen, [...this.#screen.state.selected.keys()]),
-      print: (paper) => () =>
-        void printOrders(this.#screen, paper, [...this.#screen.state.selected.keys()]),
-      printOpen: () => {
-        const { order } = this.#screen.state.detail ?? {};
-        if (order !== undefined) void printOrders(this.#screen, 'slips', [order.id]);
-      },
-      printScanned: (paper) => () => {
-        const ready = readyIn(this.#screen.state.scans);
-        const ids = ready.map(({ order }) => order!.id);
-        void printOrders(this.#screen, paper, ids);
-      },
+      exportCsv: (only) => () => void exportCsv(this.#screen, only),
+      print: (paper, ids) => () => void printOrders(this.#screen, paper, ids),
       paste: (event) => {
         const text = (event as ClipboardEvent).clipboardData?.getData('text/plain').trim() ?? '';
         if (!text.includes('\n')) return;
@@ -248,7 +238,7 @@ export class App {
       filterScans: (filter) => () =>
         this.#screen.change((state) => (state.scans = { ...state.scans, filter })),
       exportActivity: () => exportActivity(this.#screen),
-      stopExport: () => this.#screen.change((state) => (state.exported = undefined)),
+      stopExport: () => this.#screen.set({ exported: undefined }),
       more: () => void this.#readMore(),
       reload: () => void this.#reload(),
       reconnect: () => void this.#list.reconnect(),
@@ -270,7 +260,7 @@ export class App {
           if (state.bulk !== undefined) state.bulk = { ...state.bulk, isStopping: true };
         }),
       retryFailed: () => void this.#changing.retryFailed(),
-      closeBulk: () => this.#screen.change((state) => (state.bulk = undefined)),
+      closeBulk: () => this.#screen.set({ bulk: undefined }),
       closeDetails: instead(() => this.#go({ ...this.#screen.state.view, order: undefined })),
       readDetails: () => void readDetails(this.#screen),
       resume: () => void this.#resume(),
@@ -294,7 +284,6 @@ export class App {
     };
   }
 
-  /** Whether the list is visible. */
   get #hasList(): boolean {
     const { view, session } = this.#screen.state;
     return view.page === 'orders' && session?.may.read === true;
@@ -358,13 +347,11 @@ export class App {
     goTo: (page) => this.#go(onPage(this.#screen.state.view, page)),
     close: () => this.#close(),
     commands: () => {
-      this.#screen.change((state) =>
-        Object.assign(state, { dialog: { kind: 'palette' }, search: '' }),
-      );
+      this.#screen.set({ dialog: { kind: 'palette' }, search: '' });
       void readPeople(this.#screen);
     },
     takeBack: () => this.#scanning.takeBack(),
-    help: () => this.#screen.change((state) => (state.dialog = { kind: 'keys' })),
+    help: () => this.#screen.set({ dialog: { kind: 'keys' } }),
   };
 
   /** Signs in with the secret of an invitation, in place of the key of this tab. Its page stays until that has succeeded. */
@@ -399,7 +386,7 @@ export class App {
       await screen.focus('h1');
       const { view } = screen.state;
       const isSame = listOf(asked) === listOf(view);
-      await this.#show(view, { isFirst: true, firstPage: isSame ? firstPage : undefined });
+      await this.#show(view, true, isSame ? firstPage : undefined);
       this.#placing.resume();
       if (session.may.read) this.#scanning.restore();
     } catch (error) {
@@ -408,7 +395,7 @@ export class App {
       if (error instanceof AuthenticationError) this.#signOut('This key is not valid.');
       else {
         const signInProblem = inWords(error);
-        screen.change((state) => Object.assign(state, { isSigningIn: false, signInProblem }));
+        screen.set({ isSigningIn: false, signInProblem });
       }
     }
   }
@@ -421,9 +408,7 @@ export class App {
     this.#screen.state.session?.ending.abort();
     this.#list.stop();
     const { isWide, isNarrow, view, invitation } = this.#screen.state;
-    this.#screen.change((state) =>
-      Object.assign(state, initialState(view), { signInProblem, isWide, isNarrow, invitation }),
-    );
+    this.#screen.set({ ...new State(view), signInProblem, isWide, isNarrow, invitation });
   }
 
   /**
@@ -490,23 +475,14 @@ export class App {
     if (searchOf(view) !== searchOf(this.#screen.state.view)) {
       history.pushState(undefined, '', searchOf(view));
     }
-    this.#screen.change((state) => Object.assign(state, { search: '' }));
+    this.#screen.set({ search: '' });
     void this.#show(view);
   }
 
-  /**
-   * @param isFirst whether it is the first view of the session
-   * @param firstPage of the list, if it is being read
-   */
-  async #show(
-    view: View,
-    {
-      isFirst = false,
-      firstPage,
-    }: { readonly isFirst?: boolean; readonly firstPage?: Promise<OrderPage> | undefined } = {},
-  ): Promise<void> {
+  /** @param isFirst whether it is the first view of the session @param firstPage of the list, if it is being read */
+  async #show(view: View, isFirst = false, firstPage?: Promise<OrderPage>): Promise<void> {
     const { view: before, session } = this.#screen.state;
-    this.#screen.change((state) => Object.assign(state, { view }));
+    this.#screen.set({ view });
     if (session === undefined) return;
     const isOtherPage = isFirst || before.page !== view.page;
     const isOtherDay = before.day !== view.day && view.by === '';
@@ -516,15 +492,15 @@ export class App {
     if (isOtherPage) void readWebhooks(this.#screen);
     if (isOtherPage || before.keys !== view.keys) this.#keys.show();
     if (!session.may.read) {
-      this.#screen.change((state) => Object.assign(state, { live: 'off' }));
+      this.#screen.set({ live: 'off' });
       return;
     }
     const isOther = isFirst || listOf(before) !== listOf(view);
-    const reading = isOther ? this.#list.read({ firstPage }) : undefined;
+    const reading = isOther ? this.#list.read(firstPage) : undefined;
     const isOtherOrder = isFirst || before.order !== view.order;
     // A dialog belongs to the list and the order below it.
     if ((isOther || isOtherOrder) && this.#screen.state.dialog?.kind !== 'made') {
-      this.#screen.change((state) => (state.dialog = undefined));
+      this.#screen.set({ dialog: undefined });
     }
     if (isOtherOrder) await showDetails(this.#screen, before.order);
     await reading;
@@ -541,7 +517,7 @@ export class App {
   }
 
   async #reload(): Promise<void> {
-    await this.#list.read({ isOther: false });
+    await this.#list.readAgain();
     await this.#screen.focus('tbody th a');
   }
 
@@ -574,7 +550,7 @@ export class App {
         this.#steps = 0;
         const next = state.orders[Math.min(to, state.orders.length - 1)];
         if (next === undefined || next.id === state.current) break;
-        this.#screen.change(() => (state.current = next.id));
+        this.#screen.set({ current: next.id });
         await this.#screen.focus('tbody tr.current th a');
         if (state.detail !== undefined) this.#go({ ...state.view, order: next.id });
       }
@@ -594,13 +570,13 @@ export class App {
   #close(): void {
     const { current, detail, view, search, selected, selecting, bulk } = this.#screen.state;
     if (document.activeElement?.closest('.jump')) {
-      this.#screen.change((state) => Object.assign(state, { search: '' }));
+      this.#screen.set({ search: '' });
       void this.#screen.focus(`tbody ${current === undefined ? '' : 'tr.current '}th a`);
-    } else if (search !== '') this.#screen.change((state) => Object.assign(state, { search: '' }));
+    } else if (search !== '') this.#screen.set({ search: '' });
     else if (detail !== undefined) this.#go({ ...view, order: undefined });
     else if (view.page === 'keys' && view.keys === 'create') this.#go({ ...view, keys: 'valid' });
     else if (view.page === 'scan') this.#go({ ...view, page: 'orders' });
-    else if (bulk?.isRunning === false) this.#screen.change((state) => (state.bulk = undefined));
+    else if (bulk?.isRunning === false) this.#screen.set({ bulk: undefined });
     else if (selected.size > 0 || selecting !== undefined) this.#clearSelection();
   }
 }

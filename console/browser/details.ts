@@ -1,7 +1,8 @@
 import type { OrderRecord } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
-import type { Actions, Handler } from './actions.ts';
+import type { Actions } from './actions.ts';
 import { ago, count, daysFrom, isOverdue, REASONS, shipHint, time } from './format.ts';
+import type { Handler } from './handlers.ts';
 import { eventWords, icon } from './icons.ts';
 import { moreIn, onPage, searchOf, totalOf, type View, withoutFilters } from './list/address.ts';
 import { showOrder } from './list/list-state.ts';
@@ -57,14 +58,12 @@ export async function readDetails(screen: Screen): Promise<void> {
   }
 }
 
-/** The details beside the list. */
-export function detailsPanel(state: State, detail: Detail, actions: Actions) {
-  return html`<aside class="details" aria-label="Order ${detail.id}">${contents(state, detail, actions)}</aside>`;
-}
-
-/** The details above the list, if there is no room beside it. */
-export function detailsDialog(state: State, detail: Detail, actions: Actions) {
-  return html`<dialog class="details sheet" aria-label="Order ${detail.id}" @cancel=${actions.closeDetails}>${contents(state, detail, actions)}</dialog>`;
+/** The details beside the list; a dialog above it, if there is no room beside it. */
+export function detailsView(state: State, detail: Detail, actions: Actions) {
+  const shown = contents(state, detail, actions);
+  return state.isWide
+    ? html`<aside class="details" aria-label="Order ${detail.id}">${shown}</aside>`
+    : html`<dialog class="details sheet" aria-label="Order ${detail.id}" @cancel=${actions.closeDetails}>${shown}</dialog>`;
 }
 
 function contents(state: State, detail: Detail, actions: Actions) {
@@ -80,7 +79,7 @@ function contents(state: State, detail: Detail, actions: Actions) {
     ${order === undefined ? nothing : html`<p class="sub">${subtitle(order)}</p>`}
     ${order === undefined ? nothing : buttons(state, order, actions)}
     <div class="body">
-      ${state.placed === id ? html`<p class="notice placed">${icon('done')}<span>Placed just now.</span><button type="button" @click=${actions.openForm}>Place another</button></p>` : nothing}
+      ${state.placed === id ? html`<p class="notice placed">${icon('done')}<span>Placed just now.</span><button type="button" @click=${actions.openForm()}>Place another</button></p>` : nothing}
       <div role="alert">${failure === undefined || state.dialog?.kind === 'one' ? nothing : failureNotice(failure, actions.act(failure.action))}
         ${problem === undefined ? nothing : html`<div class="notice">${icon('warning')}<div><b>${order === undefined ? `Order ${id} is not shown.` : 'Not read again.'}</b><p>${problem}</p></div>${order === undefined ? referenceLink(state, id, actions) : nothing}<button type="button" @click=${actions.readDetails}>Try again</button></div>`}</div>
       ${order === undefined && problem === undefined ? html`<p role="status" class="small">Loading…</p>` : nothing}
@@ -106,7 +105,7 @@ function subtitle(order: OrderRecord) {
 }
 
 /** Links to the previous and next order, the position in the list, the address, and a button that closes the details. */
-function walk(state: State, { id }: Detail, actions: Actions) {
+function walk(state: State, { id, order }: Detail, actions: Actions) {
   const { orders, view, counts } = state;
   const index = orders.findIndex((each) => each.id === id);
   const step = (name: 'Previous' | 'Next', to: OrderRecord | undefined, icons: 'up' | 'down') => {
@@ -119,7 +118,7 @@ function walk(state: State, { id }: Detail, actions: Actions) {
   const total = counts === undefined ? 0n : totalOf(counts.counts, view.statuses);
   return html`${step('Previous', orders[index - 1], 'up')} ${step('Next', index < 0 ? undefined : orders[index + 1], 'down')}
     <span class="small place">${index < 0 ? (state.isLoading ? nothing : state.next === undefined ? 'Not in this list' : 'Not in the list so far') : `${count(index + 1)} of ${count(total)}${moreIn(counts)}`}</span>
-    <button type="button" class="icon-only" aria-label="Print the slip" @click=${actions.printOpen}>${icon('print')}</button>
+    <button type="button" class="icon-only" aria-label="Print the slip" @click=${order === undefined ? nothing : actions.print('slips', [id])}>${icon('print')}</button>
     <button type="button" class="icon-only" aria-label="Copy the address of the order" @click=${actions.copy(`${location.origin}${location.pathname}?order=${id}`, 'Address')}>${icon('link')}</button>
     <button type="button" class="icon-only" aria-label="Close" @click=${actions.closeDetails}>${icon('cross')}</button>`;
 }
@@ -128,7 +127,7 @@ function walk(state: State, { id }: Detail, actions: Actions) {
 function buttons({ session }: State, order: OrderRecord, actions: Actions) {
   const { may } = session!;
   if (order.status === 'cancelled' && may.place)
-    return html`<div class="buttons"><button type="button" @click=${actions.placeAgain(order)}>${icon('plus')}Place again…</button></div>`;
+    return html`<div class="buttons"><button type="button" @click=${actions.openForm(order)}>${icon('plus')}Place again…</button></div>`;
   if (order.status !== 'pending') return nothing;
   if (!may.cancel && !may.ship) {
     return html`<p class="small">${icon('lock')} Your key cannot change orders</p>`;

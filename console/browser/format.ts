@@ -6,6 +6,7 @@ import {
   LimitError,
   NotFoundError,
   OrderChangedError,
+  type OrderRecord,
   ResponseError,
   UnknownOutcomeError,
 } from '@store-orders/client';
@@ -104,18 +105,13 @@ function dayDifference(text: string): number {
   return (at - today) / DAY_MS;
 }
 
-interface Shipping {
-  readonly status: string;
-  readonly shipDate?: string;
-}
-
 /** Whether an order should have been shipped before today. */
-export function isOverdue({ status, shipDate }: Shipping): boolean {
+export function isOverdue({ status, shipDate }: OrderRecord): boolean {
   return status === 'pending' && shipDate !== undefined && dayDifference(shipDate) < 0;
 }
 
 /** When an order ships, relative to today: "in 8 days", "3 days overdue"; nothing for a cancelled order. */
-export function shipHint(order: Shipping) {
+export function shipHint(order: OrderRecord) {
   const { status, shipDate } = order;
   if (shipDate === undefined || status === 'cancelled') return nothing;
   if (!isOverdue(order)) return html`<span class="hint">${daysFrom(shipDate)}</span>`;

@@ -46,7 +46,7 @@ export class OtherTabs {
   /** Keeps the key in this tab, for itself and for others that ask. */
   keep(key: string): void {
     sessionStorage.setItem(STORED, key);
-    const relay = trustedUrl(this.#relay);
+    const relay = policy?.createScriptURL(this.#relay) ?? this.#relay;
     navigator.serviceWorker?.register(relay as string).catch(() => {});
   }
 
@@ -73,13 +73,8 @@ interface Policy {
   createScriptURL(text: string): unknown;
 }
 
+const { trustedTypes } = globalThis as {
+  trustedTypes?: { createPolicy(name: string, rules: Policy): Policy };
+};
 /** The page requires Trusted Types for the addresses of scripts. */
-function trustedUrl(url: string): unknown {
-  const { trustedTypes } = globalThis as {
-    trustedTypes?: { createPolicy(name: string, rules: Policy): Policy };
-  };
-  policy ??= trustedTypes?.createPolicy('relay', { createScriptURL: (text) => text });
-  return policy?.createScriptURL(url) ?? url;
-}
-
-let policy: Policy | undefined;
+const policy = trustedTypes?.createPolicy('relay', { createScriptURL: (text) => text });

@@ -4,7 +4,7 @@ import { activityPage } from './activity/activity-view.ts';
 import { dialogView } from './changing/dialogs-view.ts';
 import { bulkBar } from './changing/selected-view.ts';
 import { clockProblem } from './clock.ts';
-import { detailsDialog, detailsPanel } from './details.ts';
+import { detailsView } from './details.ts';
 import { capital, clockTime, timeZone } from './format.ts';
 import { icon, mark } from './icons.ts';
 import { invitationPage } from './keys/invitation-view.ts';
@@ -27,14 +27,15 @@ export function page(state: State, actions: Actions) {
   if (state.invitation !== undefined) return invitationPage(state, state.invitation, actions);
   if (state.session === undefined) return signInPage(state, actions);
   const { detail, isWide, toast } = state;
+  const details = detail === undefined ? nothing : detailsView(state, detail, actions);
   return html`
     ${appBar(state, actions)} <section aria-label="Notices">${banners(state, actions)}</section>
     <div class="split">
       <main class=${state.view.page}>${mainOf(state, actions)}</main>
-      ${detail !== undefined && isWide ? detailsPanel(state, detail, actions) : nothing}
+      ${isWide ? details : nothing}
     </div>
     ${state.view.page === 'orders' && state.session.may.read ? hints(state) : nothing}
-    ${detail !== undefined && !isWide ? detailsDialog(state, detail, actions) : nothing}
+    ${isWide ? nothing : details}
     ${bulkBar(state, actions)}
     <p class="toast" role="status">${toast === undefined ? nothing : html`<span class=${toast.isProblem ? 'failed' : ''}>${icon(toast.isProblem ? 'warning' : 'done')}${toast.text}</span>`}</p>
     ${state.dialog === undefined ? nothing : dialogView(state, state.dialog, actions)}
@@ -59,7 +60,7 @@ function mainOf(state: State, actions: Actions) {
   return html`<div class="head"><h1 tabindex="-1">${capital(page)}</h1></div>
     <div class="empty">${icon('lock')}<h2>This key may not ${what}</h2>
       <p>Sign in with a key that has <code>${scope}</code>.${may.place && !may.read ? ' It can place orders.' : ''}</p>
-      ${may.place && !may.read ? html`<button type="button" class="primary" @click=${actions.openForm}>${icon('plus')}Place an order</button>` : nothing}
+      ${may.place && !may.read ? html`<button type="button" class="primary" @click=${actions.openForm()}>${icon('plus')}Place an order</button>` : nothing}
       <button type="button" class=${may.place && !may.read ? '' : 'primary'} @click=${actions.signOut}>Sign out</button></div>`;
 }
 
@@ -77,7 +78,7 @@ function appBar(state: State, actions: Actions) {
     ${may.read ? searchBox(state, actions) : nothing}
     ${isNarrow && isList ? phoneTools(state, actions) : nothing}
     ${may.read ? liveState(state, actions) : html`<span class="connection"></span>`}
-    ${isNarrow && may.place ? html`<button type="button" class="quiet icon-only" aria-label="Place order" @click=${actions.openForm}>${icon('plus')}</button>` : nothing}
+    ${isNarrow && may.place ? html`<button type="button" class="quiet icon-only" aria-label="Place order" @click=${actions.openForm()}>${icon('plus')}</button>` : nothing}
     ${keyMenu(state, actions)}
   </header>`;
 }
@@ -114,8 +115,8 @@ function keyMenu(state: State, actions: Actions) {
       ${isNarrow ? html`<nav class="pages" aria-label="Views">${tabs(state, actions)}</nav>` : nothing}
       <p class="head"><b><bdi>${key.name}</bdi></b><br /><code>${key.id}</code><br />This key ${abilitiesOf(key)}.</p>
       <button type="button" class="item" popovertarget="menu" popovertargetaction="hide" @click=${actions.showDialog({ kind: 'keys' })}>Keyboard shortcuts <kbd>?</kbd></button>
-      <button type="button" class="item narrow-only" popovertarget="menu" popovertargetaction="hide" @click=${actions.exportCsv}>Export CSV</button>
-      <label class="item narrow-only"><input type="checkbox" .checked=${preferences.isCompact} @change=${actions.setCompact(!preferences.isCompact)} />Compact rows</label>
+      <button type="button" class="item narrow-only" popovertarget="menu" popovertargetaction="hide" @click=${actions.exportCsv()}>Export CSV</button>
+      <label class="item narrow-only"><input type="checkbox" .checked=${preferences.isCompact} @change=${actions.prefer({ isCompact: !preferences.isCompact })} />Compact rows</label>
       <a class="item" href="/reference">API reference</a>
       <button type="button" class="item" @click=${actions.signOut}>Sign out</button>
     </div>`;

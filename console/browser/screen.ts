@@ -3,7 +3,7 @@ import { render, type TemplateResult } from 'lit-html';
 import { capital, inWords } from './format.ts';
 import type { View } from './list/address.ts';
 import type { Session } from './sign-in.ts';
-import { initialState, nameOf, type State } from './state.ts';
+import { nameOf, State } from './state.ts';
 
 /** How long a message is shown. */
 const TOAST_MS = 6_000;
@@ -25,15 +25,13 @@ export class Screen {
   constructor(
     element: HTMLElement,
     view: View,
-    {
-      page,
-      onSignedOut,
-    }: { readonly page: (state: State) => TemplateResult; readonly onSignedOut: () => void },
+    page: (state: State) => TemplateResult,
+    onSignedOut: () => void,
   ) {
     // It has the text that is shown while the script is loaded.
     element.replaceChildren();
     this.element = element;
-    this.state = initialState(view);
+    this.state = new State(view);
     this.#page = page;
     this.#onSignedOut = onSignedOut;
   }
@@ -41,6 +39,10 @@ export class Screen {
   change(change: (state: State) => unknown): void {
     change(this.state);
     this.draw();
+  }
+
+  set(fields: Partial<State>): void {
+    this.change((state) => Object.assign(state, fields));
   }
 
   /** Draws once for all changes of this turn. */
@@ -104,11 +106,8 @@ export class Screen {
   /** Shows a message for some seconds. */
   toast(text: string, isProblem = false): void {
     clearTimeout(this.#toastTimer);
-    this.change((state) => Object.assign(state, { toast: { text, isProblem } }));
-    this.#toastTimer = setTimeout(
-      () => this.change((state) => Object.assign(state, { toast: undefined })),
-      TOAST_MS,
-    );
+    this.set({ toast: { text, isProblem } });
+    this.#toastTimer = setTimeout(() => this.set({ toast: undefined }), TOAST_MS);
   }
 
   /**

@@ -1,18 +1,19 @@
 import type {
   Activity,
   Change,
+  Key,
   KeySecret,
+  ManagedKey,
   OrderCounts,
   OrderHistory,
   OrderRecord,
   Store,
   Webhook,
 } from '@store-orders/client';
-import type { InvitationState, KeyQuestion, KeysState, Rotation } from './keys/key-state.ts';
 import type { KeyDraft } from './keys/new-key.ts';
 import type { View } from './list/address.ts';
 import type { Draft } from './placing/draft.ts';
-import { type Column, type Preferences, storedPreferences } from './preferences.ts';
+import { type Column, storedPreferences } from './preferences.ts';
 import type { Session } from './sign-in.ts';
 
 export type Action = 'cancel' | 'ship';
@@ -20,55 +21,54 @@ export type Action = 'cancel' | 'ship';
 /** What is printed: a slip for each order, or one list of the pets to pick. */
 export type Paper = 'slips' | 'pick-list';
 
-/** Everything that the page shows. */
-export interface State {
+/** Everything that the page shows. A new one is that of a page where nobody has signed in. */
+export class State {
   session: Session | undefined;
   /** Why signing in failed, or why the session ended. */
   signInProblem: string | undefined;
-  isSigningIn: boolean;
+  isSigningIn = false;
   /** Whether the known key is tried until the service can be reached. */
-  isResuming: boolean;
+  isResuming = false;
   view: View;
-  preferences: Preferences;
+  preferences = storedPreferences();
   /** Whether the window has room for details beside the list. */
-  isWide: boolean;
+  isWide = true;
   /** The columns that are not shown, left out or without room. */
-  unseen: readonly Column[];
+  unseen: readonly Column[] = [];
   /** Whether it is as narrow as on a phone. */
-  isNarrow: boolean;
-  /** The text in the search box. */
-  search: string;
+  isNarrow = false;
+  search = '';
   /** What was found last. */
   found: Found | undefined;
   /** Why the text could not be looked up. */
   searchProblem: string | undefined;
   /** In the order of the view; rows stay where they are when they change. */
-  orders: OrderRecord[];
+  orders: OrderRecord[] = [];
   /** The cursor of the next page; undefined at the end. */
   next: string | undefined;
-  isLoading: boolean;
+  isLoading = false;
   /** Whether loading takes so long that it is shown. */
-  isSlow: boolean;
+  isSlow = false;
   problem: string | undefined;
   /** Ids of orders that have come to match the filters since the list was read. */
-  newer: Set<bigint>;
+  newer = new Set<bigint>();
   /** Changes that arrived while a page was read; they are applied to it. */
-  waiting: Change[];
+  waiting: Change[] = [];
   store: Store | undefined;
   /** Of the orders that match the filters, in any status. */
   counts: OrderCounts | undefined;
   /** Numbers of pending orders, by filter and range. */
-  rangeCounts: Map<string, OrderCounts>;
+  rangeCounts = new Map<string, OrderCounts>();
   /** off: the key may not read changes. */
-  live: 'starting' | 'live' | 'lost' | 'off';
+  live: 'starting' | 'live' | 'lost' | 'off' = 'starting';
   /** The last time at which the list was current. */
   liveUntil: Date | undefined;
   /** By their ids; orders that are selected together need not be shown. */
-  selected: Map<bigint, OrderRecord>;
+  selected = new Map<bigint, OrderRecord>();
   /** The current order of the keyboard. */
   current: bigint | undefined;
   /** Orders that another key has changed just now. */
-  changed: Set<bigint>;
+  changed = new Set<bigint>();
   /** The progress of selecting all orders that match. */
   selecting:
     | {
@@ -78,15 +78,13 @@ export interface State {
         readonly count: number;
       }
     | undefined;
-  scans: Scans;
+  scans: Scans = { lines: [], filter: undefined, isReading: false, problem: undefined };
   bulk: Bulk | undefined;
   dialog: Dialog | undefined;
   /** A message that is shown for some seconds. */
   toast: { readonly text: string; readonly isProblem: boolean } | undefined;
-  /** What is printed, if anything is. */
   printed: { readonly paper: Paper; readonly orders: readonly OrderRecord[] } | undefined;
-  /** Whether the browser prints now. */
-  isPrinting: boolean;
+  isPrinting = false;
   /** The order that was placed last in this tab. */
   placed: bigint | undefined;
   /** Orders written to a file so far; undefined if none is being written. */
@@ -95,7 +93,7 @@ export interface State {
   /** Undefined unless the view shows the activity. */
   activity: ActivityState | undefined;
   /** The keys that did something in the last days, for the commands; none before these were opened. */
-  people: Activity['byKey'];
+  people: Activity['byKey'] = [];
   /** Undefined unless the view shows what a key did. */
   ofKey: ChangesOfKey | undefined;
   webhooks: WebhooksState | undefined;
@@ -104,6 +102,10 @@ export interface State {
   newKey: KeyDraft | undefined;
   /** Shown in place of everything else. */
   invitation: InvitationState | undefined;
+
+  constructor(view: View) {
+    this.view = view;
+  }
 }
 
 /** The orders that a text means. */
@@ -243,7 +245,8 @@ export type Dialog =
     }
   | (KeyQuestion & {
       readonly kind: 'rotate';
-      readonly choice: Rotation;
+      /** How the secret is replaced: with an overlap in seconds, or by an invitation. */
+      readonly choice: '86400' | '604800' | '0' | 'invitation';
       /** Identifies the request, so that a repetition makes the same secret. */
       readonly idempotencyKey: string;
       /** Whether it was sent, and its outcome is not known. */
@@ -266,6 +269,37 @@ export type Dialog =
       readonly isCodeHidden: boolean;
     }
   | { readonly kind: 'results' | 'keys' | 'palette' };
+
+/** A question about a key. */
+export interface KeyQuestion {
+  readonly key: ManagedKey;
+  readonly isActing: boolean;
+  readonly problem: string | undefined;
+}
+
+export type QuestionKind = 'change' | 'rotate' | 'revoke';
+
+/** The keys of the store, as they were read last. */
+interface KeysState {
+  readonly found: readonly ManagedKey[] | undefined;
+  readonly problem: string | undefined;
+  /** How many rows are shown at most. */
+  readonly most: number;
+}
+
+/** What the page shows of an invitation. The ticket is not part of it. */
+export interface InvitationState {
+  /** What it is for; undefined until that is known. */
+  readonly key: Key | undefined;
+  /** Whether this browser is signed in with another key. */
+  readonly isSignedIn: boolean;
+  readonly isActing: boolean;
+  readonly problem: string | undefined;
+  /** Whether it is of no use: only another one helps. */
+  readonly isOver: boolean;
+  /** The secret that was made, until it is used to sign in. */
+  readonly secret: string | undefined;
+}
 
 /** What the key of the view did on its day. */
 export interface ChangesOfKey {
@@ -305,55 +339,6 @@ interface WebhooksState {
   readonly problem: string | undefined;
   /** The result of the last action on a webhook, by its id. */
   readonly notes: ReadonlyMap<string, string>;
-}
-
-export function initialState(view: View): State {
-  return {
-    session: undefined,
-    signInProblem: undefined,
-    isSigningIn: false,
-    isResuming: false,
-    view,
-    preferences: storedPreferences(),
-    isWide: true,
-    unseen: [],
-    isNarrow: false,
-    search: '',
-    found: undefined,
-    searchProblem: undefined,
-    orders: [],
-    next: undefined,
-    isLoading: false,
-    isSlow: false,
-    problem: undefined,
-    newer: new Set(),
-    waiting: [],
-    store: undefined,
-    counts: undefined,
-    rangeCounts: new Map(),
-    live: 'starting',
-    liveUntil: undefined,
-    selected: new Map(),
-    current: undefined,
-    changed: new Set(),
-    selecting: undefined,
-    scans: { lines: [], filter: undefined, isReading: false, problem: undefined },
-    bulk: undefined,
-    dialog: undefined,
-    toast: undefined,
-    printed: undefined,
-    isPrinting: false,
-    placed: undefined,
-    exported: undefined,
-    detail: undefined,
-    activity: undefined,
-    people: [],
-    ofKey: undefined,
-    webhooks: undefined,
-    keys: undefined,
-    newKey: undefined,
-    invitation: undefined,
-  };
 }
 
 /** The name of the store, if it has one; otherwise that of the program. */

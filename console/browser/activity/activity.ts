@@ -19,7 +19,7 @@ export async function readActivity(screen: Screen, now = serviceTime()): Promise
   before?.reading?.abort();
   const isShown = session?.may.follow === true && view.page === 'activity';
   if (!isShown) {
-    screen.change((state) => Object.assign(state, { activity: undefined }));
+    screen.set({ activity: undefined });
     return;
   }
   const reading = new AbortController();
@@ -29,7 +29,7 @@ export async function readActivity(screen: Screen, now = serviceTime()): Promise
   const begun: ActivityState = {
     ...{ days, found, day, ofDay, reading, waiting: [], problem: undefined, marked },
   };
-  screen.change((state) => Object.assign(state, { activity: begun }));
+  screen.set({ activity: begun });
   const show = (result: Partial<ActivityState>) =>
     screen.change((state) => {
       // A later read may have begun.
@@ -63,7 +63,7 @@ export async function readPeople(screen: Screen): Promise<void> {
   try {
     const days = dayStarts(DAY_COUNTS[0], serviceTime());
     const { byKey } = await session.client.getActivity(days, { signal: session.ending.signal });
-    screen.change((state) => (state.people = byKey));
+    screen.set({ people: byKey });
   } catch (error) {
     screen.problemOf(session, error);
   }
@@ -84,7 +84,7 @@ export function followActivity(screen: Screen, changes: readonly Change[]): void
   else {
     const ofDay = activity.ofDay && withChanges(activity.ofDay, changes);
     const next = { ...activity, found: withChanges(found, changes), ofDay };
-    screen.change((state) => Object.assign(state, { activity: next }));
+    screen.set({ activity: next });
   }
 }
 

@@ -27,7 +27,7 @@ export async function readChangesOfKey(screen: Screen): Promise<void> {
   const { session, view, ofKey: before } = screen.state;
   before?.ending.abort();
   if (session?.may.follow !== true || view.page !== 'activity' || view.by === '') {
-    screen.change((state) => (state.ofKey = undefined));
+    screen.set({ ofKey: undefined });
     return;
   }
   const { by } = view;
@@ -38,7 +38,7 @@ export async function readChangesOfKey(screen: Screen): Promise<void> {
     ...({ by, days: undefined, changes: [], waiting: [], state: 'reading' } as const),
     ...{ problem: undefined, ending },
   };
-  screen.change((state) => (state.ofKey = begun));
+  screen.set({ ofKey: begun });
   const show = (found: Partial<ChangesOfKey>) =>
     screen.change((state) => {
       if (state.ofKey?.ending === ending) state.ofKey = { ...state.ofKey, ...found };
@@ -84,7 +84,7 @@ export function followKey(screen: Screen, changes: readonly Change[]): void {
   const ofDay = ofKey.state === 'whole' ? added.filter(isWithin(from, before)) : [];
   const all = withLater(ofKey.changes, ofDay);
   const days = ofKey.days && withChanges(ofKey.days, added);
-  screen.change((state) => (state.ofKey = { ...ofKey, days, changes: all }));
+  screen.set({ ofKey: { ...ofKey, days, changes: all } });
 }
 
 /** Whether a change was made in a period. */

@@ -23,8 +23,7 @@ export async function selectMatching(screen: Screen): Promise<void> {
   const ending = new AbortController();
   const signal = AbortSignal.any([session.ending.signal, ending.signal]);
   const ended = new Set<bigint>();
-  const show = (count: number) =>
-    screen.change((state) => (state.selecting = { count, ending, ended }));
+  const show = (count: number) => screen.set({ selecting: { count, ending, ended } });
   const query = { ...orderQuery(view), status: 'pending', limit: 500 } as const;
   const found: OrderRecord[] = [];
   let isCut = false;

@@ -1,6 +1,7 @@
 import type { OrderRecord } from '@store-orders/client';
-import { type Actions, instead } from '../actions.ts';
+import type { Actions } from '../actions.ts';
 import { isOverdue } from '../format.ts';
+import { instead } from '../handlers.ts';
 import type { Placing } from '../placing/placing.ts';
 import { readyIn } from '../scanning/scans.ts';
 import type { Screen } from '../screen.ts';
@@ -8,11 +9,8 @@ import type { Action, Dialog } from '../state.ts';
 import type { Changing } from './changing.ts';
 
 /** What a user does in dialogs. */
-export function dialogActions(
-  screen: Screen,
-  { changing, placing }: { readonly changing: Changing; readonly placing: Placing },
-) {
-  const open = (dialog: Dialog) => screen.change((state) => (state.dialog = dialog));
+export function dialogActions(screen: Screen, changing: Changing, placing: Placing) {
+  const open = (dialog: Dialog) => screen.set({ dialog });
   const askSeveral = (
     action: Action,
     orders: readonly OrderRecord[],
@@ -44,8 +42,7 @@ export function dialogActions(
     setTyped: ({ target }) => edit({ typed: textIn(target) }),
     setAgain: ({ target }) => edit({ isAgain: (target as HTMLInputElement).checked }),
     confirm: instead(() => void changing.confirm()),
-    openForm: () => placing.open(),
-    placeAgain: (order) => () => placing.open(order),
+    openForm: (order) => () => placing.open(order),
     editDraft: ({ target }) =>
       placing.edit({ [(target as HTMLInputElement).name]: textIn(target) }),
     placeOrder: instead(() => void placing.submit()),
@@ -68,7 +65,7 @@ export function dialogActions(
         else first.click();
       }),
     close: (next) => (event) => {
-      screen.change((state) => Object.assign(state, { dialog: undefined, search: '' }));
+      screen.set({ dialog: undefined, search: '' });
       next(event);
     },
   } satisfies Partial<Actions>;

@@ -126,7 +126,7 @@ function keysDialog({ preferences }: State, actions: Actions) {
     <div class="inner"><h2 id="ask">Keyboard</h2>
       <p>Letters work outside of text fields.</p>
       <dl>${KEYS.map(([name, ...keys]) => html`<div><dt>${name}</dt><dd>${keys.map((key) => html`<kbd>${key}</kbd> `)}</dd></div>`)}</dl>
-      <label><input type="checkbox" .checked=${preferences.hasShortcuts} @change=${actions.setShortcuts} /> Letters are shortcuts</label>
+      <label><input type="checkbox" .checked=${preferences.hasShortcuts} @change=${actions.prefer({ hasShortcuts: !preferences.hasShortcuts })} /> Letters are shortcuts</label>
     </div>
     <div class="end"><button type="button" autofocus @click=${actions.closeDialog}>Close</button></div>
   </dialog>`;

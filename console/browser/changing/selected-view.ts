@@ -7,11 +7,12 @@ import { outcomeOf } from './change-in-bulk.ts';
 
 /** What else can be done with the selected orders, in the bar and as commands. */
 export function othersForSelected({ selected }: State, actions: Actions) {
+  const ids = [...selected.keys()];
   return [
-    ['Copy ids', 'copy', actions.copy([...selected.keys()].join('\n'), 'Ids')],
-    ['Print slips', 'print', actions.print('slips')],
-    ['Pick list', 'print', actions.print('pick-list')],
-    [`Export ${count(selected.size)}`, 'download', actions.exportSelected],
+    ['Copy ids', 'copy', actions.copy(ids.join('\n'), 'Ids')],
+    ['Print slips', 'print', actions.print('slips', ids)],
+    ['Pick list', 'print', actions.print('pick-list', ids)],
+    [`Export ${count(ids.length)}`, 'download', actions.exportCsv(ids)],
     ['Clear', 'cross', actions.clearSelection],
   ] as const;
 }

@@ -2,8 +2,7 @@ import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
 import { clockTime } from '../format.ts';
 import { icon, mark } from '../icons.ts';
-import type { State } from '../state.ts';
-import type { InvitationState } from './key-state.ts';
+import type { InvitationState, State } from '../state.ts';
 import { abilitiesOf } from './scopes.ts';
 
 /** The page of an invitation: what it is for, and then the secret that was made, once. */

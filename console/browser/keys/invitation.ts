@@ -6,7 +6,7 @@ import {
 } from '@store-orders/client';
 import { inWords } from '../format.ts';
 import type { Screen } from '../screen.ts';
-import type { InvitationState } from './key-state.ts';
+import type { InvitationState } from '../state.ts';
 
 /** The ticket is in the fragment, which is in no request, referrer or log. */
 const IN_FRAGMENT = /^#invitation=([\w-]{1,200})$/;
@@ -46,7 +46,7 @@ export class Invitation {
       ...{ key: undefined, isSignedIn: false, isActing: false, problem: undefined },
       ...{ isOver: false, secret: undefined },
     };
-    this.#screen.change((state) => (state.invitation = begun));
+    this.#screen.set({ invitation: begun });
     await Promise.all([this.read(), isSignedIn.then((value) => this.#show({ isSignedIn: value }))]);
   }
 
@@ -82,7 +82,7 @@ export class Invitation {
   /** Leaves the page of the invitation, which can be opened again while it is good. */
   close(): void {
     this.#client = undefined;
-    this.#screen.change((state) => (state.invitation = undefined));
+    this.#screen.set({ invitation: undefined });
   }
 
   #fail(error: unknown): void {

@@ -6,9 +6,9 @@ import { DAY_MS, now } from '../clock.ts';
 import { ago, capital, count, day, daysFrom, time, waiting } from '../format.ts';
 import { icon } from '../icons.ts';
 import { onPage, searchOf } from '../list/address.ts';
-import type { State } from '../state.ts';
+import type { QuestionKind, State } from '../state.ts';
 import { createPage } from './create-view.ts';
-import { isOnlyInvited, type QuestionKind } from './key-state.ts';
+import { isOnlyInvited } from './keys.ts';
 import { PRESETS } from './new-key.ts';
 import { ABILITIES, abilitiesOf } from './scopes.ts';
 
@@ -18,10 +18,11 @@ const UNUSED_DAYS = 90;
 /** A key that ends so soon needs somebody. */
 const SOON_DAYS = 7;
 
+/** The states of keys, with their names, and what is said if no key is in one. */
 const STATES = [
-  ['valid', 'In use'],
-  ['expired', 'Expired'],
-  ['revoked', 'Revoked'],
+  ['valid', 'In use', 'No key is in use.'],
+  ['expired', 'Expired', 'No key has expired.'],
+  ['revoked', 'Revoked', 'No key was revoked.'],
 ] as const;
 
 /** The keys of the store; without the scope to see them, the own one. */
@@ -106,10 +107,7 @@ function under(state: State, many: number) {
   if (keys?.found === undefined) return waiting(state, 'Loading…');
   if (many > 0)
     return `Keys of ${session!.key.environment}. “Last used” is to the hour. A key stops within a second when it is revoked.`;
-  return (
-    { valid: 'No key is in use.', expired: 'No key has expired.' }[view.keys as 'valid'] ??
-    'No key was revoked.'
-  );
+  return STATES.find(([name]) => name === view.keys)![2];
 }
 
 function empty(actions: Actions) {

@@ -10,8 +10,7 @@ import type { View } from '../list/address.ts';
 import { newIdempotencyKey } from '../placing/draft.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
-import type { Dialog } from '../state.ts';
-import { isOnlyInvited, type KeysState, type QuestionKind } from './key-state.ts';
+import type { Dialog, QuestionKind, State } from '../state.ts';
 import {
   draftOf,
   endOf,
@@ -27,6 +26,10 @@ import {
 const STEP = 200;
 
 const NOT_KNOWN = 'The store has not answered, so it may be done.';
+
+/** Whether a key has an invitation, and was never used: it has no secret yet. */
+export const isOnlyInvited = ({ invitedUntil, lastUsedAt }: ManagedKey): boolean =>
+  invitedUntil !== undefined && lastUsedAt === undefined;
 
 /** Reads keys, and creates, rotates and revokes them. */
 export class Keys {
@@ -66,7 +69,7 @@ export class Keys {
     }
   }
 
-  #show(fields: Partial<KeysState>): void {
+  #show(fields: Partial<State['keys']>): void {
     this.#screen.change((state) => {
       const before = state.keys ?? { found: undefined, problem: undefined, most: STEP };
       state.keys = { ...before, ...fields };
@@ -95,7 +98,7 @@ export class Keys {
   /** Another form, after one whose outcome is not known. */
   startAnother(): void {
     const { session } = this.#screen.state;
-    this.#screen.change((state) => (state.newKey = undefined));
+    this.#screen.set({ newKey: undefined });
     if (session !== undefined) this.#begin(session);
   }
 
@@ -112,7 +115,6 @@ export class Keys {
     });
   }
 
-  /** Creates the key of the form. */
   async create(): Promise<void> {
     const screen = this.#screen;
     const { session, newKey: draft } = screen.state;
@@ -123,15 +125,13 @@ export class Keys {
       await screen.focus(`.create [name="${body.field}"]`);
       return;
     }
-    screen.change((state) => {
-      state.newKey = { ...draft, sent: body, isActing: true, problem: undefined };
-    });
+    screen.set({ newKey: { ...draft, sent: body, isActing: true, problem: undefined } });
     const { idempotencyKey } = draft;
     try {
       const { signal } = session.ending;
       const made = await session.client.createKey(body, { idempotencyKey, signal });
       if (screen.state.session !== session) return;
-      screen.change((state) => (state.newKey = undefined));
+      screen.set({ newKey: undefined });
       this.#go({ ...screen.state.view, keys: 'valid' });
       this.#hand(made, true);
     } catch (error) {
@@ -161,7 +161,7 @@ export class Keys {
         ...{ ends: 'as-is', day: '', endsFormer: false },
       },
     };
-    this.#screen.change((state) => (state.dialog = questions[kind]));
+    this.#screen.set({ dialog: questions[kind] });
   }
 
   /** Sets fields of the question, unless it was sent and its outcome is not known. */
@@ -187,20 +187,21 @@ export class Keys {
       ...{ ...dialog, isActing: true, problem: undefined },
       ...(dialog.kind === 'rotate' && { isSent: true }),
     } as typeof dialog;
-    screen.change((state) => (state.dialog = asked));
+    screen.set({ dialog: asked });
     try {
       const { id } = asked.key;
       const { client, ending } = session;
       const options = { signal: ending.signal };
       if (asked.kind === 'rotate') {
-        const made = await rotate(session, asked);
+        const { idempotencyKey } = asked;
+        const made = await client.rotateKey(id, rotationIn(asked), { ...options, idempotencyKey });
         if (screen.state.session === session) this.#hand(made, false);
       } else {
         const isRevoked = asked.kind === 'revoke';
         const { name } = await (isRevoked
           ? client.revokeKey(id, options)
           : client.updateKey(id, changesIn(asked, session.key), options));
-        screen.change((state) => (state.dialog = undefined));
+        screen.set({ dialog: undefined });
         screen.toast(`${name} was ${isRevoked ? 'revoked' : 'changed'}`);
       }
     } catch (error) {
@@ -219,7 +220,7 @@ export class Keys {
   /** Shows a secret, or an invitation, once. */
   #hand(made: KeySecret, isNew: boolean): void {
     const dialog: Dialog = { kind: 'made', made, isNew, isCodeHidden: false };
-    this.#screen.change((state) => (state.dialog = dialog));
+    this.#screen.set({ dialog });
     void this.read();
   }
 }
@@ -236,14 +237,8 @@ function changesIn(
   };
 }
 
-function rotate(
-  { client, ending: { signal } }: Session,
-  { key, choice, idempotencyKey }: Dialog & { readonly kind: 'rotate' },
-): Promise<KeySecret> {
-  const rotation: KeyRotation =
-    choice === 'invitation' ? { invitation: true } : { overlapSeconds: BigInt(choice) };
-  return client.rotateKey(key.id, rotation, { idempotencyKey, signal });
-}
+const rotationIn = ({ choice }: Dialog & { readonly kind: 'rotate' }): KeyRotation =>
+  choice === 'invitation' ? { invitation: true } : { overlapSeconds: BigInt(choice) };
 
 /** Whether the request can have been carried out all the same. */
 const isUnknown = (error: unknown): boolean =>

@@ -17,7 +17,6 @@ export const TYPES = ['placed', 'shipped', 'cancelled'] as const;
 /** Numbers of days that the activity can show, today included. */
 export const DAY_COUNTS = [14, 30, 90] as const;
 
-/** The sort order. */
 interface Sorting {
   readonly by: 'id' | 'placedAt' | 'updatedAt' | 'shipDate';
   readonly isDescending: boolean;
@@ -246,10 +245,7 @@ export const isWrittenPet = (text: string): boolean =>
   WRITTEN_ID.exec(text.trim())?.[1]?.toLowerCase() === 'pet';
 
 /** Returns the number of orders with one of these statuses; of all orders without a status. */
-export function totalOf(
-  counts: OrderCounts['counts'],
-  statuses: readonly OrderStatus[] = [],
-): bigint {
+export function totalOf(counts: OrderCounts['counts'], statuses: View['statuses'] = []): bigint {
   const each = statuses.length === 0 ? STATUSES : statuses;
   return each.reduce((sum, status) => sum + counts[status], 0n);
 }

@@ -40,14 +40,14 @@ export async function exportCsv(screen: Screen, only?: readonly bigint[]): Promi
   const header = fields.map((each) => (each === 'id' ? SPREADSHEET_ID : each));
   const parts: Blob[] = [new Blob([FOR_SPREADSHEETS.mark + line(header)])];
   let count = 0;
-  screen.change((state) => (state.exported = 0));
+  screen.set({ exported: 0 });
   try {
     for await (const found of matchingOrders(screen, session, only)) {
       if (screen.state.exported === undefined) return;
       const lines = found.map((order) => line(fields.map((each) => order[each])));
       parts.push(new Blob([lines.join('')]));
       count += found.length;
-      screen.change((state) => (state.exported = count));
+      screen.set({ exported: count });
     }
     download(parts, 'orders');
     screen.toast(`${ordersText(count)} exported`);
@@ -55,7 +55,7 @@ export async function exportCsv(screen: Screen, only?: readonly bigint[]): Promi
     const problem = screen.problemOf(session, error);
     if (problem !== undefined) screen.toast(`Not exported. ${problem}`, true);
   } finally {
-    screen.change((state) => (state.exported = undefined));
+    screen.set({ exported: undefined });
   }
 }
 

@@ -1,4 +1,3 @@
-import type { OrderCounts } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
 import { capital, count, day, orders, sentence, timeZone } from '../format.ts';
@@ -31,7 +30,7 @@ export function filterBar(state: State, actions: Actions) {
       <h1 tabindex="-1">Orders</h1>
       ${segments(state, actions)}
       <p class="whole">${isFiltered(view) && whole !== undefined ? `of ${count(whole)} in the whole store` : nothing}</p>
-      <div class="tools">${state.session!.may.place ? html`<button type="button" class="primary wide-only" @click=${actions.openForm}>${icon('plus')}Place order</button>` : nothing}${isEmptyStore(state) ? nothing : html`<a class="button scan wide-only" aria-label="Scan" href=${searchOf(scan)} @click=${actions.follow(scan)}>${icon('scan')}<span>Scan</span></a>${viewMenu(state, actions)} ${exportButton(state, actions)}`}</div>
+      <div class="tools">${state.session!.may.place ? html`<button type="button" class="primary wide-only" @click=${actions.openForm()}>${icon('plus')}Place order</button>` : nothing}${isEmptyStore(state) ? nothing : html`<a class="button scan wide-only" aria-label="Scan" href=${searchOf(scan)} @click=${actions.follow(scan)}>${icon('scan')}<span>Scan</span></a>${viewMenu(state, actions)} ${exportButton(state, actions)}`}</div>
     </div>
     ${isEmptyStore(state) ? nothing : filters(state, actions)}
   </div>`;
@@ -204,11 +203,12 @@ function rangeChip(name: RangeName, state: State, actions: Actions) {
     const sorted = name === 'ships' ? { sorting: SOONEST } : {};
     const to = { ...view, ...sorted, [name]: each, statuses, order: undefined };
     const found = rangeCounts.get(`${name} ${each}`);
-    return html`<a class="item" href=${searchOf(to)} aria-current=${each === range} @click=${actions.follow(to)}>${PRESETS[each]!.name} <span class="number">${found === undefined ? '…' : shownIn(found, statuses)}</span></a>`;
+    const many = found && count(totalOf(found.counts, statuses)) + moreIn(found);
+    return html`<a class="item" href=${searchOf(to)} aria-current=${each === range} @click=${actions.follow(to)}>${PRESETS[each]!.name} <span class="number">${many ?? '…'}</span></a>`;
   };
   const [from, to] = daysOf(range);
   const shown = rangeCounts.get(`${name} draft`);
-  const draft = shown === undefined ? 'orders' : shownIn(shown, view.statuses, true);
+  const draft = shown && orders(totalOf(shown.counts, view.statuses), moreIn(shown));
   return chip(
     { name, value: range === '' ? undefined : rangeName(range, view), without },
     html`<div class="popover form range" id="filter-${name}" popover role="dialog" aria-label=${capital(name)} @toggle=${actions.openRange(name)}><form @input=${actions.preview(name)} @submit=${actions.filter(name)}>
@@ -220,16 +220,10 @@ function rangeChip(name: RangeName, state: State, actions: Actions) {
       </div>
       <p class="small">Days of ${timeZone()}</p>
       <p class="problem" role="alert"></p>
-      <div class="end"><button class="primary">Show ${draft}</button></div>
+      <div class="end"><button class="primary">Show ${draft ?? 'orders'}</button></div>
     </form></div>`,
     actions,
   );
-}
-
-/** The number of orders with these statuses; of all orders without a status. */
-function shownIn(counts: OrderCounts, statuses: View['statuses'], isNamed = false): string {
-  const [total, more] = [totalOf(counts.counts, statuses), moreIn(counts)];
-  return isNamed ? orders(total, more) : count(total) + more;
 }
 
 /** The filters of a view as a sentence; empty if there is none. */
@@ -280,8 +274,8 @@ function viewMenu(state: State, actions: Actions) {
     <div class="popover" id="view-menu" popover role="dialog" aria-label="View">
       <fieldset><legend>Columns</legend>${COLUMNS.map(box)}</fieldset>
       <fieldset><legend>Rows</legend>
-        <label class="item"><input type="radio" name="density" .checked=${preferences.isCompact} @change=${actions.setCompact(true)} />Compact</label>
-        <label class="item"><input type="radio" name="density" .checked=${!preferences.isCompact} @change=${actions.setCompact(false)} />Comfortable</label>
+        <label class="item"><input type="radio" name="density" .checked=${preferences.isCompact} @change=${actions.prefer({ isCompact: true })} />Compact</label>
+        <label class="item"><input type="radio" name="density" .checked=${!preferences.isCompact} @change=${actions.prefer({ isCompact: false })} />Comfortable</label>
       </fieldset>
       ${view.without === undefined ? html`<a class="item" href=${searchOf({ ...view, without: hidden })} @click=${actions.follow({ ...view, without: hidden })}>Keep these columns in the link</a>` : nothing}
       <nav aria-label="Sort"><p class="head">Sort</p>${sortLinks(view, actions)}</nav>
@@ -290,7 +284,7 @@ function viewMenu(state: State, actions: Actions) {
 
 function exportButton({ exported }: State, actions: Actions) {
   if (exported === undefined) {
-    return html`<button type="button" class="wide-only export" aria-label="Export CSV" @click=${actions.exportCsv}>${icon('download')}<span>Export CSV</span></button>`;
+    return html`<button type="button" class="wide-only export" aria-label="Export CSV" @click=${actions.exportCsv()}>${icon('download')}<span>Export CSV</span></button>`;
   }
   return html`<button type="button" class="wide-only export" @click=${actions.stopExport}>Stop at ${orders(exported)}</button>`;
 }

@@ -33,21 +33,16 @@ export function applyFilter(name: FilterName, view: View, form: HTMLFormElement)
 const asked = new Map<string, number>();
 
 /** Counts the orders of each preset of a range. */
-export async function readPresetCounts(screen: Screen, name: RangeName): Promise<void> {
+export function readPresetCounts(screen: Screen, name: RangeName): void {
   const { view } = screen.state;
-  await Promise.all(
-    PRESETS_OF[name].map((each) => readCount(screen, `${name} ${each}`, { ...view, [name]: each })),
-  );
+  for (const each of PRESETS_OF[name])
+    void readCount(screen, `${name} ${each}`, { ...view, [name]: each });
 }
 
 /** Counts the orders of the days in the form of a range. */
-export async function readRangeCount(
-  screen: Screen,
-  name: RangeName,
-  form: HTMLFormElement,
-): Promise<void> {
+export function readRangeCount(screen: Screen, name: RangeName, form: HTMLFormElement): void {
   const view = applyFilter(name, screen.state.view, form);
-  if (view !== undefined) await readCount(screen, `${name} draft`, view);
+  if (view !== undefined) void readCount(screen, `${name} draft`, view);
 }
 
 /** Reads a count; a failure is not shown, since the page is of use without it. */

@@ -1,4 +1,4 @@
-import type { Change, OrderRecord } from '@store-orders/client';
+import type { Change, OrderPage, OrderRecord } from '@store-orders/client';
 import { settle } from '../changing/outcome.ts';
 import type { Screen } from '../screen.ts';
 import type { State } from '../state.ts';
@@ -72,10 +72,7 @@ function isWithin({ orders, next, view }: State, order: OrderRecord): boolean {
 }
 
 /** Adds a page to the list, with the changes that arrived while it was read. */
-export function addPage(
-  state: State,
-  { orders, next }: { readonly orders: readonly OrderRecord[]; readonly next?: string },
-): void {
+export function addPage(state: State, { orders, next }: OrderPage): void {
   const shown = new Set(state.orders.map(({ id }) => id));
   // Sorted by ship date, an order that is shipped between two reads can be on both pages.
   state.orders.push(...orders.filter(({ id }) => !shown.has(id)));

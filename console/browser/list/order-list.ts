@@ -9,7 +9,6 @@ import { followActivity, readActivity } from '../activity/activity.ts';
 import { followKey, readChangesOfKey } from '../activity/changes-of-key.ts';
 import { now } from '../clock.ts';
 import type { Screen } from '../screen.ts';
-import type { Session } from '../sign-in.ts';
 import { filterOf, isFiltered, orderQuery } from './address.ts';
 import { addPage, applyChanges, endLoading, isEmptyStore } from './list-state.ts';
 
@@ -53,29 +52,23 @@ export class OrderList {
     });
   }
 
-  /**
-   * Reads the list from its beginning. For another view, clears counts and selection.
-   * @param firstPage if it is being read already
-   */
-  async read({
-    isOther = true,
-    firstPage,
-  }: {
-    readonly isOther?: boolean;
-    readonly firstPage?: Promise<OrderPage> | undefined;
-  } = {}) {
-    this.#reading.abort();
-    this.#reading = new AbortController();
+  /** Reads another list: selection and counts are of the one before. @param firstPage if it is being read already */
+  async read(firstPage?: Promise<OrderPage>): Promise<void> {
     this.#screen.change((state) => {
-      Object.assign(state, { orders: [], next: undefined, current: undefined });
-      state.newer.clear();
-      if (!isOther) return;
       state.selecting?.ending.abort();
       state.selected.clear();
       state.counts = undefined;
-      // Earlier counts belong to the other view.
-      this.#countShown = this.#countsAsked + 1;
     });
+    // Earlier counts belong to the other view.
+    this.#countShown = this.#countsAsked + 1;
+    await this.readAgain(firstPage);
+  }
+
+  /** Reads the list from its beginning; counts and selection stay. */
+  async readAgain(firstPage?: Promise<OrderPage>): Promise<void> {
+    this.#reading.abort();
+    this.#reading = new AbortController();
+    this.#screen.set({ orders: [], next: undefined, current: undefined, newer: new Set() });
     void this.readCounts();
     await this.readPage(firstPage);
   }
@@ -86,8 +79,8 @@ export class OrderList {
     if (session === undefined) return;
     const { signal } = this.#reading;
     clearTimeout(this.#againTimer);
-    this.#screen.change((state) => Object.assign(state, { isLoading: true, problem: undefined }));
-    const slow = setTimeout(() => this.#screen.change((state) => (state.isSlow = true)), SLOW_MS);
+    this.#screen.set({ isLoading: true, problem: undefined });
+    const slow = setTimeout(() => this.#screen.set({ isSlow: true }), SLOW_MS);
     try {
       const query = { ...orderQuery(view), cursor: next };
       const page = await (begun ?? session.client.listOrders(query, { signal }));
@@ -127,10 +120,9 @@ export class OrderList {
     const options = { signal: session.ending.signal };
     try {
       const store = await session.client.getStore(options);
-      const { counts: all, revision, head } = store;
       const counts: OrderCounts = isFiltered(view)
         ? await session.client.countOrders(filterOf(view), options)
-        : { counts: all, revision, head, exact: true };
+        : { ...store, exact: true };
       this.#screen.change((state) => {
         // Responses can overtake each other; the latest request counts.
         if (state.session !== session || asked < this.#countShown) return;
@@ -170,7 +162,7 @@ export class OrderList {
   async follow(): Promise<void> {
     const { session } = this.#screen.state;
     if (session?.may.follow !== true) {
-      this.#screen.change((state) => Object.assign(state, { live: 'off' }));
+      this.#screen.set({ live: 'off' });
       return;
     }
     if (this.#following !== undefined || this.#cursor === undefined || document.hidden) return;
@@ -179,28 +171,25 @@ export class OrderList {
     this.#screen.change((state) => {
       if (state.live !== 'lost') state.live = 'starting';
     });
+    const { signal } = following;
+    const onLive = (isLive: boolean) => {
+      if (!signal.aborted) this.#showLive(isLive);
+    };
     try {
-      await this.#followOn(session, following.signal);
+      const asked = { after: this.#cursor, signal, onLive };
+      for await (const { changes, cursor } of session.client.changes(asked)) {
+        if (signal.aborted) return;
+        this.#cursor = cursor;
+        this.#apply(changes);
+      }
     } catch (error) {
-      if (following.signal.aborted) return;
+      if (signal.aborted) return;
       this.#following = undefined;
       if (error instanceof GoneError) this.#beginAgain();
       else if (this.#screen.problemOf(session, error) !== undefined) {
         this.#showLive(false);
         setTimeout(() => void this.follow(), AGAIN_MS);
       }
-    }
-  }
-
-  async #followOn({ client }: Session, signal: AbortSignal): Promise<void> {
-    const onLive = (isLive: boolean) => {
-      if (!signal.aborted) this.#showLive(isLive);
-    };
-    const after = this.#cursor!;
-    for await (const { changes, cursor } of client.changes({ after, signal, onLive })) {
-      if (signal.aborted) return;
-      this.#cursor = cursor;
-      this.#apply(changes);
     }
   }
 
@@ -229,8 +218,7 @@ export class OrderList {
       for (const id of tinted) state.changed.add(id);
     });
     // Nothing is under the pointer that could move.
-    if (isEmptyStore(screen.state) && screen.state.newer.size > 0)
-      void this.read({ isOther: false });
+    if (isEmptyStore(screen.state) && screen.state.newer.size > 0) void this.readAgain();
     setTimeout(() => {
       screen.change(({ changed }) => {
         for (const id of tinted) changed.delete(id);
@@ -253,7 +241,7 @@ export class OrderList {
   /** After a restore of the store, all of it may be different. */
   #beginAgain(): void {
     this.#cursor = undefined;
-    this.#screen.change((state) => Object.assign(state, { live: 'starting', store: undefined }));
+    this.#screen.set({ live: 'starting', store: undefined });
     setTimeout(() => {
       void this.read();
       void readActivity(this.#screen);

@@ -22,7 +22,6 @@ export type RangeName = 'ships' | 'placed' | 'changed';
 
 const PAST_PRESETS = ['today', 'last7', 'last30'];
 
-/** The presets of each filter. */
 export const PRESETS_OF: Readonly<Record<RangeName, readonly string[]>> = {
   ships: ['today', 'overdue', 'next7'],
   placed: PAST_PRESETS,

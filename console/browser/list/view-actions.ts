@@ -1,10 +1,18 @@
-import { type Actions, instead } from '../actions.ts';
-import { COLUMNS, MAX_VIEWS, type Preferences, storePreferences } from '../preferences.ts';
+import type { OrderStatus } from '@store-orders/client';
+import { closePopover, fieldOf, instead } from '../handlers.ts';
+import {
+  COLUMNS,
+  type Column,
+  MAX_VIEWS,
+  type Preferences,
+  storePreferences,
+} from '../preferences.ts';
 import type { Screen } from '../screen.ts';
 import { writtenReference } from '../search/search.ts';
 import { hiddenIn } from '../state.ts';
 import { STATUSES, searchOf, type View } from './address.ts';
-import { applyFilter, readPresetCounts, readRangeCount } from './filters.ts';
+import { applyFilter, type FilterName, readPresetCounts, readRangeCount } from './filters.ts';
+import type { RangeName } from './range.ts';
 
 /** What a user does to choose what the list shows. @param go goes to a view */
 export function viewActions(screen: Screen, go: (view: View) => void) {
@@ -20,11 +28,10 @@ export function viewActions(screen: Screen, go: (view: View) => void) {
     const isUnseen = (each: string) =>
       head?.querySelector<HTMLElement>(`.${each}`)?.offsetWidth === 0;
     const unseen = COLUMNS.filter(isUnseen);
-    if (unseen.join() !== screen.state.unseen.join())
-      screen.change((state) => (state.unseen = unseen));
+    if (unseen.join() !== screen.state.unseen.join()) screen.set({ unseen });
   });
   return {
-    filter: (name) =>
+    filter: (name: FilterName) =>
       instead((event) => {
         const form = event.currentTarget as HTMLFormElement;
         const view = applyFilter(name, screen.state.view, form);
@@ -33,17 +40,18 @@ export function viewActions(screen: Screen, go: (view: View) => void) {
         if (name === 'reference' && view.prefix === '') void goToReference(view);
         else go(view);
       }),
+    /** Counts the orders of the range in the form. */
     preview:
-      (name) =>
-      ({ currentTarget }) =>
-        void readRangeCount(screen, name, currentTarget as HTMLFormElement),
-    openRange: (name) => (event) => {
+      (name: RangeName) =>
+      ({ currentTarget }: Event) =>
+        readRangeCount(screen, name, currentTarget as HTMLFormElement),
+    openRange: (name: RangeName) => (event: Event) => {
       if ((event as ToggleEvent).newState !== 'open') return;
-      void readPresetCounts(screen, name);
+      readPresetCounts(screen, name);
       const form = (event.currentTarget as Element).querySelector('form');
-      void readRangeCount(screen, name, form!);
+      readRangeCount(screen, name, form!);
     },
-    toggleStatus: (status) => (event) => {
+    toggleStatus: (status: OrderStatus) => (event: Event) => {
       const { view } = screen.state;
       const before = view.statuses.length === 0 ? STATUSES : view.statuses;
       const chosen = STATUSES.filter((each) => before.includes(each) !== (each === status));
@@ -55,6 +63,7 @@ export function viewActions(screen: Screen, go: (view: View) => void) {
       const statuses = chosen.length === STATUSES.length ? [] : chosen;
       go({ ...view, statuses, order: undefined });
     },
+    /** Keeps the view under the name in the form. */
     keepView: instead((event) => {
       const name = fieldOf(event, 'name').value.trim();
       if (name === '') return;
@@ -69,11 +78,11 @@ export function viewActions(screen: Screen, go: (view: View) => void) {
       closePopover(event);
       screen.toast(`View ${name} kept in this browser`);
     }),
-    forgetView: (name) => () => {
+    forgetView: (name: string) => () => {
       const { views } = screen.state.preferences;
       prefer({ views: views.filter((each) => each.name !== name) });
     },
-    toggleColumn: (column) => () => {
+    toggleColumn: (column: Column) => () => {
       const before = hiddenIn(screen.state);
       const hidden = COLUMNS.filter((each) => before.includes(each) !== (each === column));
       const { view } = screen.state;
@@ -81,27 +90,14 @@ export function viewActions(screen: Screen, go: (view: View) => void) {
       if (view.without === undefined) prefer({ hidden });
       else go({ ...view, without: hidden });
     },
-    observeHead: (head) => {
+    /** Observes which columns of the head have room. */
+    observeHead: (head: Element | undefined) => {
       heads.disconnect();
       // Its columns are drawn after it.
       queueMicrotask(() => {
         for (const column of head?.querySelectorAll('th') ?? []) heads.observe(column);
       });
     },
-    setCompact: (isCompact) => () => prefer({ isCompact }),
-    setShortcuts: (event) =>
-      prefer({ hasShortcuts: (event.currentTarget as HTMLInputElement).checked }),
-    setSound: (event) => prefer({ hasSound: (event.currentTarget as HTMLInputElement).checked }),
-  } satisfies Partial<Actions>;
-}
-
-/** Returns the field of the form that an event comes from. */
-export function fieldOf(event: Event, name: string): HTMLInputElement {
-  const form = event.currentTarget as HTMLFormElement;
-  return form.elements.namedItem(name) as HTMLInputElement;
-}
-
-/** Closes the popover that an event comes from. */
-export function closePopover({ currentTarget }: Event): void {
-  (currentTarget as Element).closest<HTMLElement>('[popover]')?.hidePopover();
+    prefer: (preferences: Partial<Preferences>) => () => prefer(preferences),
+  };
 }

@@ -1,7 +1,7 @@
 import { ConflictError, type OrderRecord, ResponseError } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
-import { inWords, timeZone } from '../format.ts';
+import { timeZone } from '../format.ts';
 import { icon } from '../icons.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
@@ -70,15 +70,13 @@ export class Placing {
     }
     const draft = { ...dialog.draft, isSent: true };
     keepDraft(draft);
-    screen.change((state) => {
-      state.dialog = { ...dialog, draft, isActing: true, problem: undefined };
-    });
+    screen.set({ dialog: { ...dialog, draft, isActing: true, problem: undefined } });
     const { idempotencyKey } = draft;
     try {
       const { signal } = session.ending;
       const { id } = await session.client.placeOrder(order, { idempotencyKey, signal });
       forgetDraft();
-      screen.change((state) => Object.assign(state, { dialog: undefined, placed: id }));
+      screen.set({ dialog: undefined, placed: id });
       screen.toast(`Order ${id} was placed`);
       this.#onPlaced(id);
     } catch (error) {
@@ -99,14 +97,12 @@ export class Placing {
     const isTaken = error instanceof ConflictError && error.code === 'reference_taken';
     const text = isTaken
       ? 'Reference: this key has placed another order with it.'
-      : `Not placed. ${inWords(error)}`;
+      : `Not placed. ${problem}`;
     this.#show({ ...draft, isSent: false }, text, isTaken ? 'reference' : undefined);
   }
 
   #show(draft: Draft, problem?: string, field?: string): void {
-    this.#screen.change((state) => {
-      state.dialog = { kind: 'place', draft, isActing: false, problem, field };
-    });
+    this.#screen.set({ dialog: { kind: 'place', draft, isActing: false, problem, field } });
   }
 }
 

@@ -27,15 +27,13 @@ export async function printOrders(
     if (problem !== undefined) screen.toast(`Not printed. ${problem}`, true);
     return;
   }
-  screen.change((state) => (state.printed = { paper, orders: found }));
+  screen.set({ printed: { paper, orders: found } });
   await screen.drawn();
   print();
 }
 
 /** Draws what is printed while the browser prints. */
 export function listenForPrints(screen: Screen): void {
-  addEventListener('beforeprint', () => screen.change((state) => (state.isPrinting = true)));
-  addEventListener('afterprint', () =>
-    screen.change((state) => Object.assign(state, { isPrinting: false, printed: undefined })),
-  );
+  addEventListener('beforeprint', () => screen.set({ isPrinting: true }));
+  addEventListener('afterprint', () => screen.set({ isPrinting: false, printed: undefined }));
 }

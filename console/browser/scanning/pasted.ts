@@ -17,9 +17,8 @@ export function linesIn(text: string): PastedLine[] {
     if (first === '') return [];
     const isOne = line.includes('\t') || parseWrittenId(first) !== undefined;
     const columns = isOne ? [] : (LAST_TEXT.exec(first)?.slice(1) ?? []);
-    return [
-      { ways: isOne ? [[first]] : waysOf(first), trackingNumber: second || undefined, columns },
-    ];
+    const ways = isOne ? [[first]] : waysOf(first);
+    return [{ ways, trackingNumber: second || undefined, columns }];
   });
 }
 

@@ -33,7 +33,7 @@ export function scanPage(state: State, actions: Actions) {
       <a class="icon-only button quiet" href=${searchOf(back)} aria-label="Back to the orders" @click=${actions.follow(back)}>${icon('left')}</a>
       <h1 tabindex="-1">${isEmpty ? 'Ready to scan' : html`Scanned <span class="number">${count(all.length)}</span>`}</h1>
       <div class="tools">
-        <label class="sound"><input type="checkbox" .checked=${preferences.hasSound} @change=${actions.setSound} />${icon('sound')}Sound</label>
+        <label class="sound"><input type="checkbox" .checked=${preferences.hasSound} @change=${actions.prefer({ hasSound: !preferences.hasSound })} />${icon('sound')}Sound</label>
         ${isEmpty ? nothing : html`<button type="button" class="quiet" @click=${actions.clearScans}>Clear</button>`}
       </div>
     </div>
@@ -119,8 +119,8 @@ function list(state: State, all: readonly JudgedScan[], actions: Actions) {
         ? nothing
         : html`<div class="buttons">
         ${may.ship ? html`<button type="button" class="primary" @click=${actions.actOnScanned('ship')}>${icon('truck')}Ship ${many}…</button>` : nothing}
-        <button type="button" @click=${actions.printScanned('slips')}>Print ${many} ${ready.length === 1 ? 'slip' : 'slips'}</button>
-        <button type="button" class="wide-only" @click=${actions.printScanned('pick-list')}>Pick list</button>
+        <button type="button" @click=${actions.print('slips', ids)}>Print ${many} ${ready.length === 1 ? 'slip' : 'slips'}</button>
+        <button type="button" class="wide-only" @click=${actions.print('pick-list', ids)}>Pick list</button>
         <button type="button" class="wide-only" @click=${actions.copy(ids.join('\n'), 'Ids')}>${icon('copy')}Copy ids</button>
         ${may.cancel ? html`<button type="button" class="danger-outline" @click=${actions.actOnScanned('cancel')}>Cancel ${many}…</button>` : nothing}
       </div>`

@@ -96,12 +96,10 @@ export class Scanning {
     if (session === undefined || lines.length === 0) return false;
     this.#change({ isReading: true, problem: undefined });
     try {
-      const texts = lines.flatMap((line) => [
-        ...line.ways,
-        line.trackingNumber ?? [],
-        line.columns ?? [],
-      ]);
-      const found = await ordersOf(session, texts.flat());
+      const texts = lines.flatMap(({ ways, trackingNumber, columns }) =>
+        [ways, trackingNumber ?? [], columns].flat(2),
+      );
+      const found = await ordersOf(session, texts);
       const isKnown = (each: string) => found.get(each)!.length > 0;
       const entries = entriesOf(lines, isKnown);
       const { length } = this.#screen.state.scans.lines;
@@ -126,13 +124,11 @@ export class Scanning {
     this.#edit(number, (scan) => ({ ...scan, chosen: id }));
   }
 
-  /** Removes a line. */
   remove(number: number): void {
     const { lines } = this.#screen.state.scans;
     this.#change({ lines: lines.filter((each) => each.number !== number) });
   }
 
-  /** Takes back the last scan. */
   takeBack(): void {
     const [last, ...others] = this.#screen.state.scans.lines;
     if (last === undefined) return;

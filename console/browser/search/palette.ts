@@ -44,14 +44,15 @@ function commandsOf(state: State, actions: Actions): readonly Command[] {
   const open = addTo(`Order ${id}`);
   open(isPending && ship, `Ship order ${id}…`, 'truck', actions.act('ship'), 's');
   open(isPending && cancel, `Cancel order ${id}…`, 'crossed', actions.act('cancel'), 'c');
-  open(order !== undefined, `Print the slip of order ${id}`, 'print', actions.printOpen);
-  open(order !== undefined, `Copy the id ${id}`, 'copy', actions.copy(String(id), 'Id'), 'y');
+  const isOpen = order !== undefined;
+  open(isOpen, `Print the slip of order ${id}`, 'print', actions.print('slips', [id!]));
+  open(isOpen, `Copy the id ${id}`, 'copy', actions.copy(String(id), 'Id'), 'y');
   const orders = addTo('Orders');
-  orders(place, 'Place order', 'plus', actions.openForm, 'n');
+  orders(place, 'Place order', 'plus', actions.openForm(), 'n');
   orders(read, 'Scan orders', 'scan', goTo('scan'), 'g', 's');
   for (const { name, search } of [...STANDARD_VIEWS, ...preferences.views])
     orders(read, `View: ${name}`, 'eye', actions.follow(viewOf(search)));
-  orders(read, 'Export the list as CSV', 'download', actions.exportCsv, 'e');
+  orders(read, 'Export the list as CSV', 'download', actions.exportCsv(), 'e');
   const page = addTo('Go to');
   page(true, 'Orders', 'list', goTo('orders'), 'g', 'o');
   page(follow, 'Activity', 'clock', goTo('activity'), 'g', 'a');

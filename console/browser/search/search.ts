@@ -148,9 +148,7 @@ export class Search {
   /** Takes a text, and looks it up if none follows it soon. */
   type(text: string): void {
     clearTimeout(this.#timer);
-    this.#screen.change((state) =>
-      Object.assign(state, { search: text, searchProblem: undefined }),
-    );
+    this.#screen.set({ search: text, searchProblem: undefined });
     if (text.trim() !== '') this.#timer = setTimeout(() => void this.find(text), TYPED_MS);
   }
 
@@ -182,7 +180,7 @@ export class Search {
       const found = await lookUp(session, text);
       if (this.#isCurrent(session, text)) {
         // Without the parts, which take longer.
-        screen.change((state) => Object.assign(state, { found, searchProblem }));
+        screen.set({ found, searchProblem });
         const examining = this.#examine(session, found);
         if (namedBy(found).length === 0) await examining;
       }
@@ -191,7 +189,7 @@ export class Search {
     }
     if (!this.#isCurrent(session, text) || searchProblem !== undefined) this.#last = undefined;
     if (!this.#isCurrent(session, text)) return undefined;
-    screen.change((state) => Object.assign(state, { searchProblem }));
+    screen.set({ searchProblem });
     return searchProblem === undefined ? screen.state.found : undefined;
   }
 
@@ -207,8 +205,7 @@ export class Search {
   async #examine(session: Session, found: Found): Promise<boolean> {
     const { text, containing: before } = found;
     const show = (containing: Containing) => {
-      if (this.#isCurrent(session, text))
-        this.#screen.change((state) => Object.assign(state, { found: { ...found, containing } }));
+      if (this.#isCurrent(session, text)) this.#screen.set({ found: { ...found, containing } });
     };
     if (before === undefined) return false;
     show({ ...before, isReading: true, problem: undefined });
