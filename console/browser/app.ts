@@ -451,6 +451,7 @@ export class App {
       if (this.#screen.state.search !== text) return;
       if (isEnd) {
         this.#search.type(written);
+        void this.#search.find(written);
         this.#leaveOrder(written);
         return;
       }
