@@ -49,7 +49,7 @@ function firstRequest(firstCall: Html): Html {
   return html`<section id="first-request" aria-labelledby="first-request-title">
 <div class="text">
 <h1 id="first-request-title">First request in two minutes</h1>
-<p class="lead">List the orders of a pet store, cancel those that have not shipped and, with version 2, place, ship and follow them.</p>
+<p class="lead">List the orders of a pet store, cancel those that have not shipped and, with version 2, place, ship and follow them. An order is not edited: cancel it, and place another.</p>
 <ol class="steps">
 <li><b>Get a key</b><p>Whoever runs the store makes it, with the <a href="#keys">scopes</a> you need: <code>so_live_…</code> for production, <code>so_test_…</code> for staging. It is shown once.</p></li>
 <li><b>Send it as a bearer token</b><p>Every operation needs it, in the <code>Authorization</code> header. Keep it out of URLs and of code.</p></li>
@@ -74,7 +74,7 @@ ${bodyExample('401', 'Without a key', JSON.parse(refuse('api_key_missing').body)
 function keysSection(): Html {
   return html`<section id="keys" aria-labelledby="keys-title"><div class="text">
 <h2 id="keys-title">Keys and scopes</h2>
-<p>A key belongs to one environment and may do what its scopes permit. Without the scope of an operation, the response is 403 ${errorLink('scope_missing')}. <a href="#v2-getKey">getKey</a> returns what a key may do.</p>
+<p>A key belongs to one environment, <code>so_live_…</code> to production and <code>so_test_…</code> to staging, where you can test, and may do what its scopes permit. Without the scope of an operation, the response is 403 ${errorLink('scope_missing')}. <a href="#v2-getKey">getKey</a> returns what a key may do.</p>
 <table><thead><tr><th scope="col">Scope</th><th scope="col">Permits to</th></tr></thead><tbody>
 ${SCOPES.map((scope) => html`<tr id="${scopeAnchor(scope)}"><th scope="row"><code>${scope}</code></th><td>${PERMITTED[scope]}</td></tr>`)}
 </tbody></table>

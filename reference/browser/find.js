@@ -4,26 +4,31 @@ const MOST_FOUND = 20;
 /** Places with less than this part of the best score are left out. */
 const LEAST_SCORE = 0.25;
 
-/** What people ask for, by the beginnings of words, and what the page calls it. */
+/** What people ask for, by the beginnings of words (a hyphen ends a word), and what the page calls it. */
 const MEANINGS = [
   ['auth unauth login log token bearer credential password', 'key scope 401'],
   ['forbid permission permit deni deny allow access', 'scope 403'],
+  ['get-key obtain', 'scope'],
+  ['sandbox staging production environment', 'key scope'],
+  ['client library sdk install npm package', 'first'],
   ['pag', 'page cursor'],
   ['rate throttl quota', 'limit 429'],
+  ['too-many-req', 'limit retries'],
   ['many batch bulk multiple', 'several'],
   ['many number total statist', 'count'],
   ['conflict lock concurren', '409 precondition'],
   ['start begin tutorial quick', 'first'],
   ['yesterday today recent since date day', 'since placedfrom shipdatefrom'],
-  ['idempoten duplicate twice again', 'idempotency retries'],
+  ['idempoten duplicate twice again', 'idempotency retries already'],
   ['signature verif hmac', 'webhook signature'],
   ['poll sync mirror', 'changes'],
   ['sse subscri live event', 'stream'],
   ['delet refund undo remov', 'cancel'],
   ['retr repeat timeout', 'retries'],
-  ['filter search', 'list'],
+  ['filter search export download', 'list'],
+  ['update- edit modif', 'cancel'],
   ['create new buy', 'place'],
-].map(([asked = '', meant = '']) => ({ asked: wordsOf(asked), meant: wordsOf(meant) }));
+].map(([asked = '', meant = '']) => ({ asked: asked.split(' '), meant: wordsOf(meant) }));
 
 /** Words of questions that say nothing about what is looked for. */
 const FILLERS = wordsOf(
@@ -99,9 +104,10 @@ function matchesOf(places, words) {
     for (const one of found) one.each.score += weight * rarity * one.level * one.each.weight;
     return found.length > 0;
   };
-  for (const word of words) {
+  for (const [at, word] of words.entries()) {
+    const asked = `${words.slice(at).join('-')}-`;
     const stem = word.replace(/^(...+?)(?:(.)\2)?(?:ed|ing|s)$/, '$1$2');
-    const meant = MEANINGS.filter(({ asked }) => asked.some((each) => word.startsWith(each)))
+    const meant = MEANINGS.filter((each) => each.asked.some((one) => asked.startsWith(one)))
       .flatMap((each) => each.meant)
       .filter((each) => each !== word);
     const isKnown = [add(stem), ...meant.map((each) => add(each, 0.6))].includes(true);
@@ -195,6 +201,7 @@ function placesIn(page) {
     where: row.closest('.errors') === null ? 'scope' : `error code ${textOf(row, 'td')}`,
     href: `#${row.id}`,
     text: row.textContent,
+    weight: 0.8,
   }));
   return [...sections, ...operations, ...rows];
 }

@@ -130,6 +130,19 @@ const QUESTIONS: readonly (readonly [asked: string, id: string])[] = [
   ['poll for changes', 'v2-listChanges'],
   ['changelog', 'changelog'],
   ['listorders', 'v2-listOrders'],
+  ['update an order', 'v2-cancelOrder'],
+  ['updated orders', 'v2-listOrders-updatedFrom'],
+  ['too_many_keys', 'error-too_many_keys'],
+  ['orders of one pet', 'v2-listOrders-petId'],
+  ['sort by date', 'v2-listOrders-sort'],
+  ['javascript client library', 'first-request'],
+  ['test without touching production', 'keys'],
+  ['what happens when the outcome is unknown', 'retries'],
+  ['export all orders', 'v2-listOrders'],
+  ['cancel an order twice', 'error-order_already_cancelled'],
+  ['timeout', 'retries'],
+  ['how do I get a key', 'keys'],
+  ['too many requests', 'retries'],
 ];
 
 /** Types texts into Find. @returns what is found for each: hashes of links; and how long the page takes, in ms */
@@ -203,6 +216,22 @@ test('guides are found by what they are about', async (t) => {
     await found.getByRole('link', { name: guide, exact: true }).waitFor();
   }
   assert.deepEqual(problems, []);
+  await page.close();
+});
+
+test('the place of what is found is one line below its name, however long it is', async (t) => {
+  const service = await startService(t);
+  const { page } = await opened(browser, urlOf(service));
+  await page.getByLabel('Find guides, operations, fields and errors').fill('rotate secret');
+  const link = page.getByRole('link', { name: 'Rotate the secret of a webhook v2 rotate' });
+  const [name, where] = [link.locator('span'), link.locator('small')];
+  assert.match(await where.innerText(), /^v2 rotateWebhookSecret webhooks:manage$/);
+  const [above, below] = [(await name.boundingBox())!, (await where.boundingBox())!];
+  assert.ok(
+    below.y >= above.y + above.height && below.height <= 20,
+    JSON.stringify([above, below]),
+  );
+  assert.ok(above.height <= 24, 'the name does not wrap');
   await page.close();
 });
 
