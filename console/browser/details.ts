@@ -130,7 +130,7 @@ function buttons({ session }: State, order: OrderRecord, actions: Actions) {
     return html`<div class="buttons"><button type="button" @click=${actions.openForm(order)}>${icon('plus')}Place again…</button></div>`;
   if (order.status !== 'pending') return nothing;
   if (!may.cancel && !may.ship) {
-    return html`<p class="small">${icon('lock')} Your key cannot change orders</p>`;
+    return html`<p class="small">${icon('lock')}Your key cannot change orders</p>`;
   }
   return html`<div class="buttons">
     ${may.ship ? html`<button type="button" class="primary" @click=${actions.act('ship')}>${icon('truck')}Ship order…</button>` : html`<span class="small">Your key may not ship</span>`}

@@ -128,6 +128,20 @@ test('on a tablet, and beside details, the head of a filtered list has two rows,
     assert.ok((await page.locator('div.head').boundingBox())!.height < 110, String(width));
     assert.ok((await row(page, 1).boundingBox())!.height < 45, String(width));
   }
+  // Beside the longest ids, a reference that is cut has an ellipsis, its end, and something before them.
+  const reference = 'WEB-2026-AMSTERDAM-104322';
+  await place(service.store, { ...pending(9_223_372_036_854_775_800n), reference });
+  const viewport = { width: 1_100, height: 800 };
+  const { page } = await signedIn(t, browser, service, { search: '?order=1', viewport });
+  await page.getByRole('heading', { name: 'History' }).waitFor();
+  const [room, end] = (await page
+    .locator('td.reference bdi')
+    .first()
+    .evaluate((bdi) => {
+      const { width, right } = getComputedStyle(bdi, '::after');
+      return [bdi.clientWidth, right === '0px' ? Number.parseFloat(width) : 0];
+    })) as [number, number];
+  assert.ok(end > 0 && end + 20 < room, `${end} of ${room}`);
 });
 
 test('a long name of the store gives way to the search', async (t) => {

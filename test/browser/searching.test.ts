@@ -51,6 +51,18 @@ test('a text finds any part of references, in any case, with the part marked', a
   await found(page).getByText('Reference begins with this').waitFor();
   await box(page).fill('zz-zz');
   await found(page).getByText('and references that contain it, with any capitals').waitFor();
+  // On a phone a long reference takes two lines below its id, and the part is in sight.
+  await place(service.store, {
+    ...pending(6n),
+    reference: `${'long-'.repeat(40)}tail-${'x'.repeat(40)}`,
+  });
+  await page.getByRole('button', { name: 'Close' }).click();
+  await page.setViewportSize({ width: 390, height: 800 });
+  await box(page).fill('-tail-');
+  const name = (await hits.locator('bdi').filter({ hasText: '-tail-' }).boundingBox())!;
+  const mark = (await hits.locator('mark').boundingBox())!;
+  assert.ok(name.width > 280 && name.height < 45, JSON.stringify(name));
+  assert.ok(mark.y + mark.height <= name.y + name.height, JSON.stringify([name, mark]));
   assert.deepEqual(problems, []);
 });
 

@@ -28,7 +28,7 @@ export function createPage({ session, view, newKey }: State, actions: Actions) {
         <fieldset ?disabled=${sent !== undefined}><legend>Start from</legend>
           <div class="presets">${PRESETS.map((each) => html`<label><input class="hidden" type="radio" name="preset" value=${each.id} .checked=${each.id === preset} />${icon(each.icon)}<b>${each.name}</b><span>${abilitiesOf(each)}</span></label>`)}</div>
         </fieldset>
-        <fieldset ?disabled=${sent !== undefined}><legend>May</legend>
+        <fieldset ?disabled=${sent !== undefined}><legend>Permissions</legend>
           <ul class="abilities">${ABILITIES.map((each) => abilityChoice(each, newKey, session!))}</ul>
         </fieldset>
         <fieldset ?disabled=${sent !== undefined}><legend>Used by</legend><div class="radios">

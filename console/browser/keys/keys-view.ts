@@ -82,10 +82,10 @@ function table(state: State, actions: Actions) {
   ].slice(0, keys?.most);
   const heads = [
     ['name', 'Key'],
-    ['may', 'May'],
+    ['may', 'Permissions'],
     ['used', 'Last used'],
     ['ends', view.keys === 'revoked' ? 'Revoked' : 'Expires'],
-    ['made', 'Made'],
+    ['made', 'Created'],
     ['state', hidden('State')],
     ['do', hidden('Actions')],
   ] as const;

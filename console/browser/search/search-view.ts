@@ -89,13 +89,13 @@ export function hit({ view }: State, order: OrderRecord, actions: Actions, part?
   const to = { ...view, page: 'orders', order: id } as const;
   const what = quantity === undefined ? '' : `${count(quantity)} × `;
   return html`<a class="item hit" href=${searchOf(to)} @click=${actions.follow(to)}>
-    <b class="number">${id}</b><bdi>${part === undefined ? (reference ?? '') : marked(reference ?? '', part)}</bdi><span>${petId === undefined ? nothing : `${what}pet ${petId}`}</span>${pill(status)}</a>`;
+    <b class="number">${id}</b><bdi title=${reference ?? nothing}>${marked(reference ?? '', part ?? '')}</bdi><span>${petId === undefined ? nothing : `${what}pet ${petId}`}</span>${pill(status)}</a>`;
 }
 
-/** A text in which the first place of a part is marked. */
+/** A text in which the first place of a part is marked, and in sight: only the end of a long text before it is shown. */
 export function marked(text: string, part: string) {
   const [before, found, after] = markedPart(text, part) ?? [text, '', ''];
-  return html`${before}${found === '' ? nothing : html`<mark>${found}</mark>`}${after}`;
+  return html`${found === '' || before.length < 40 ? before : `…${[...before].slice(-20).join('')}`}${found === '' ? nothing : html`<mark>${found}</mark>`}${after}`;
 }
 
 function several({ text, byId, exact }: Found) {
