@@ -261,7 +261,12 @@ test('by a secret that was replaced, a key changes no key, itself included, and 
     assert.deepEqual([refused.status, refused.json.code], [403, 'exceeds_own_key'], at);
   }
   const again = await send('POST', `${path}/rotate`, { overlapSeconds: 600 }, rotation);
-  assert.deepEqual(again.json, rotated.json);
+  // The use of the key is recorded later than it was.
+  const withoutUse = ({ key: { lastUsedAt: _, ...settings }, secret }: KeySecret) => [
+    settings,
+    secret,
+  ];
+  assert.deepEqual(withoutUse(again.json), withoutUse(rotated.json));
 });
 
 testService('a stream ends within a second of its key losing the scope', async (t) => {
