@@ -233,6 +233,20 @@ test('selecting all that match can be stopped, and selects nothing then', async 
   assert.equal(await page.locator('.bulk').count(), 0);
 });
 
+test('the button that has the focus in a question shows it, also after a mouse', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 1).getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Ship 1…' }).click();
+  const button = page.getByRole('button', { name: 'Do not ship' });
+  const outline = await button.evaluate((each) => getComputedStyle(each).outlineStyle);
+  assert.deepEqual(
+    [outline, await button.evaluate((each) => each.matches(':focus'))],
+    ['auto', true],
+  );
+});
+
 test('a question about an order that ships meanwhile has an answer', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n));
