@@ -91,6 +91,7 @@ export interface Actions {
   readonly chooseScan: (number: number, id: bigint) => Handler;
   readonly removeScan: (number: number) => Handler;
   readonly clearScans: Handler;
+  readonly takeBackScan: Handler;
   readonly filterScans: (filter: Scans['filter']) => Handler;
   readonly setSound: Handler;
   /** Whether the order of the dialog is placed again after its cancel. */

@@ -155,6 +155,8 @@ export interface Scan {
 export interface Scans {
   /** The latest first. */
   readonly lines: readonly Scan[];
+  /** The lines of a list that was cleared, until the next scan. */
+  readonly cleared: readonly Scan[];
   /** Which lines are shown; all if undefined. */
   readonly filter: 'ready' | 'done' | 'open' | undefined;
   /** Whether a pasted list is looked up. */
@@ -337,7 +339,7 @@ export function initialState(view: View): State {
     current: undefined,
     changed: new Set(),
     selecting: undefined,
-    scans: { lines: [], filter: undefined, isReading: false, problem: undefined },
+    scans: { lines: [], cleared: [], filter: undefined, isReading: false, problem: undefined },
     bulk: undefined,
     dialog: undefined,
     toast: undefined,
