@@ -70,7 +70,7 @@ function last(judgedScan: JudgedScan) {
     <p class="what">${outcome(judgedScan)} <span class="hint">${ago(scan.at)}</span></p>
     <p class="which"><bdi>${order?.id ?? scan.text}</bdi></p>
     ${order?.reference === undefined ? nothing : html`<p class="name"><bdi>${order.reference}</bdi></p>`}
-    <p>${order === undefined ? whyNot(scan.text, result) : html`${contentsOf(order)} ${order.status === 'cancelled' ? nothing : html`· ${order.shipDate === undefined ? 'no ship date' : html`${order.status === 'shipped' ? 'shipped' : 'ships'} ${shipHint(order)}`}`}`}</p>
+    <p>${order === undefined ? whyNot(scan.text, result) : html`${contentsOf(order)} ${order.status === 'cancelled' ? nothing : html`· ${order.shipDate === undefined ? 'No ship date' : shipHint(order, true)}`}`}</p>
   </section>`;
 }
 
