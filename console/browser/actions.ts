@@ -55,6 +55,7 @@ export interface Actions extends ReturnType<typeof viewActions> {
   readonly chooseScan: (number: number, id: bigint) => Handler;
   readonly removeScan: (number: number) => Handler;
   readonly clearScans: Handler;
+  readonly takeBackScan: Handler;
   readonly filterScans: (filter: Scans['filter']) => Handler;
   /** Whether the order of the dialog is placed again after its cancel. */
   readonly setAgain: Handler;

@@ -235,6 +235,7 @@ export class App {
       chooseScan: (number, id) => () => this.#scanning.choose(number, id),
       removeScan: (number) => () => this.#scanning.remove(number),
       clearScans: () => this.#scanning.clear(),
+      takeBackScan: () => this.#scanning.takeBack(),
       filterScans: (filter) => () =>
         this.#screen.change((state) => (state.scans = { ...state.scans, filter })),
       exportActivity: () => exportActivity(this.#screen),

@@ -1,7 +1,7 @@
 import type { OrderRecord } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from './actions.ts';
-import { ago, count, daysFrom, isOverdue, REASONS, shipHint, time } from './format.ts';
+import { ago, count, REASONS, shipHint, time } from './format.ts';
 import type { Handler } from './handlers.ts';
 import { eventWords, icon } from './icons.ts';
 import { moreIn, onPage, searchOf, totalOf, type View, withoutFilters } from './list/address.ts';
@@ -97,11 +97,8 @@ function referenceLink({ view }: State, id: bigint, actions: Actions) {
 function subtitle(order: OrderRecord) {
   const { status, shipDate, updatedAt } = order;
   if (status === 'cancelled') return html`Cancelled ${ago(updatedAt)}`;
-  if (status === 'shipped')
-    return html`Shipped ${shipDate === undefined ? nothing : daysFrom(shipDate)}`;
-  return shipDate === undefined
-    ? 'No ship date'
-    : html`${isOverdue(order) ? nothing : 'Ships '}${shipHint(order)}`;
+  if (shipDate !== undefined) return shipHint(order, true);
+  return status === 'shipped' ? 'Shipped' : 'No ship date';
 }
 
 /** Links to the previous and next order, the position in the list, the address, and a button that closes the details. */
@@ -153,7 +150,7 @@ function facts({ view }: State, order: OrderRecord, { others }: Detail, actions:
     <dt>Pet</dt><dd>${petId === undefined ? 'none' : html`<a href=${searchOf(toPet)} @click=${actions.follow(toPet)}>${petId}</a>`}
       ${further < 1n ? nothing : html`<span class="hint">${count(further)}${moreIn(others)} other ${further === 1n ? 'order' : 'orders'}</span>`}</dd>
     <dt>Quantity</dt><dd>${quantity === undefined ? 'none' : count(quantity)}</dd>
-    <dt>${status === 'shipped' ? 'Shipped' : 'Ships'}</dt><dd>${exact(shipDate, actions)} ${shipHint(order)}</dd>
+    <dt>${status === 'shipped' ? 'Ship date' : 'Ships'}</dt><dd>${exact(shipDate, actions)} ${shipHint(order)}</dd>
     <dt>Placed</dt><dd>${exact(placedAt, actions)} <span class="hint">${ago(placedAt)}</span></dd>
     <dt>Complete</dt><dd>${complete === undefined ? 'not said' : complete ? 'Yes' : 'No'}</dd>
     ${reason === undefined ? nothing : html`<dt>Reason</dt><dd><bdi title=${reason}>${REASONS[reason] ?? reason}</bdi></dd>`}

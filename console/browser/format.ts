@@ -110,12 +110,17 @@ export function isOverdue({ status, shipDate }: OrderRecord): boolean {
   return status === 'pending' && shipDate !== undefined && dayDifference(shipDate) < 0;
 }
 
-/** When an order ships, relative to today: "in 8 days", "3 days overdue"; nothing for a cancelled order. */
-export function shipHint(order: OrderRecord) {
+/** When an order ships, relative to today: "in 8 days", "3 days overdue"; nothing for a cancelled order. @param isWhole with what it does: "Ships in 8 days" */
+export function shipHint(order: OrderRecord, isWhole = false) {
   const { status, shipDate } = order;
   if (shipDate === undefined || status === 'cancelled') return nothing;
-  if (!isOverdue(order)) return html`<span class="hint">${daysFrom(shipDate)}</span>`;
-  return html`<span class="late">${howLong(-dayDifference(shipDate))} overdue</span>`;
+  const days = dayDifference(shipDate);
+  if (isOverdue(order)) return html`<span class="late">${howLong(-days)} overdue</span>`;
+  // It was imported: a shipment has the date of its day.
+  const isPlanned = status === 'shipped' && days > 0;
+  const hint = isPlanned ? `planned for ${day(shipDate)}` : daysFrom(shipDate);
+  const verb = status === 'shipped' ? `Shipped${isPlanned ? ', ' : ' '}` : 'Ships ';
+  return html`${isWhole ? verb : nothing}<span class="hint">${hint}</span>`;
 }
 
 /** The user's time zone: "Europe/Berlin, UTC+1". */

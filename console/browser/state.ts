@@ -78,7 +78,13 @@ export class State {
         readonly count: number;
       }
     | undefined;
-  scans: Scans = { lines: [], filter: undefined, isReading: false, problem: undefined };
+  scans: Scans = {
+    lines: [],
+    cleared: [],
+    filter: undefined,
+    isReading: false,
+    problem: undefined,
+  };
   bulk: Bulk | undefined;
   dialog: Dialog | undefined;
   /** A message that is shown for some seconds. */
@@ -157,6 +163,8 @@ export interface Scan {
 export interface Scans {
   /** The latest first. */
   readonly lines: readonly Scan[];
+  /** The lines of a list that was cleared, until the next scan. */
+  readonly cleared: readonly Scan[];
   /** Which lines are shown; all if undefined. */
   readonly filter: 'ready' | 'done' | 'open' | undefined;
   /** Whether a pasted list is looked up. */

@@ -233,6 +233,20 @@ test('selecting all that match can be stopped, and selects nothing then', async 
   assert.equal(await page.locator('.bulk').count(), 0);
 });
 
+test('the button that has the focus in a question shows it, also after a mouse', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 1).getByRole('checkbox').check();
+  await page.getByRole('button', { name: 'Ship 1…' }).click();
+  const button = page.getByRole('button', { name: 'Do not ship' });
+  const outline = await button.evaluate((each) => getComputedStyle(each).outlineStyle);
+  assert.deepEqual(
+    [outline, await button.evaluate((each) => each.matches(':focus'))],
+    ['auto', true],
+  );
+});
+
 test('a question about an order that ships meanwhile has an answer', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n));
@@ -502,6 +516,47 @@ for (const [action, verb, done, ends] of [
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   });
 }
+
+test('the bar says that a request of an action on several orders has no answer', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n));
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 1).waitFor();
+  await page.getByLabel('Select all pending orders on this page').check();
+  await page.route('**/orders/ship', () => {});
+  await page.getByRole('button', { name: 'Ship 2…' }).click();
+  await page.getByRole('button', { name: 'Ship 2 orders' }).click();
+  const bar = page.getByRole('region', { name: 'Progress' });
+  await bar.waitFor();
+  const { width } = (await bar.boundingBox())!;
+  const words = bar.getByText('No answer yet. It is asked again by itself.');
+  assert.equal(await words.isVisible(), false);
+  await words.waitFor();
+  assert.equal(await words.evaluate((each) => getComputedStyle(each).animationDelay), '5s');
+  assert.ok((await bar.boundingBox())!.width > width);
+});
+
+test('a shipped order with a ship date in the future was planned for it', async (t) => {
+  const service = await startService(t);
+  const shipDate = Date.now() + 13 * 86_400_000;
+  await place(service.store, { ...pending(1n), status: 'shipped', shipDate, complete: true });
+  await place(service.store, { ...pending(2n), shipDate });
+  const { page } = await signedIn(t, browser, service, { search: '?order=1' });
+  const day = /[A-Z][a-z]{2} \d+(, \d{4})?/.source;
+  const details = page.getByRole('complementary', { name: 'Order 1' });
+  await details.getByText(new RegExp(`^Shipped, planned for ${day}$`)).waitFor();
+  assert.match(
+    await details.innerText(),
+    new RegExp(`Ship date\\s+${day}, .*\\s+planned for ${day}`),
+  );
+  const shipsOf = (id: number) => row(page, id).locator('.ships');
+  assert.match(await shipsOf(1).innerText(), new RegExp(`planned for ${day}$`));
+  assert.match(await shipsOf(2).innerText(), /in 13 days$/);
+  await page.getByRole('button', { name: 'Close' }).click();
+  await page.setViewportSize({ width: 390, height: 800 });
+  await shipsOf(1).getByText('Shipped, planned').waitFor();
+  assert.equal(await shipsOf(2).innerText(), 'Ships in 13 days');
+});
 
 test('an action that did not reach the store is reported as not done, after the orders were read', async (t) => {
   const service = await startService(t);

@@ -93,7 +93,7 @@ test('a reference that was used is refused in the form', async (t) => {
   for (const pet of ['1', '2']) {
     await page.getByRole('button', { name: 'Place order' }).click();
     await dialog.getByLabel('Pet').fill(pet);
-    await dialog.getByLabel('Reference').fill('PO-1');
+    await dialog.getByLabel('Reference optional, must be new').fill('PO-1');
     await dialog.getByRole('button', { name: 'Place order' }).click();
     if (pet === '1') await page.getByRole('heading', { name: 'Order 1' }).waitFor();
   }

@@ -151,6 +151,16 @@ test('an open order is printed as one page, with its codes, dates and history', 
   assert.match(small.at(-1)!, /Cancelled test/);
 });
 
+test('a shipped order is printed with its ship date, which can be in the future', async (t) => {
+  const service = await startService(t);
+  const shipDate = Date.UTC(2099, 11, 11, 12);
+  await place(service.store, { ...pending(1n), status: 'shipped', shipDate, complete: true });
+  const { page } = await signedIn(t, browser, service, { search: '?order=1' });
+  await page.getByRole('heading', { name: 'History' }).waitFor();
+  const [text] = await printed(page, { format: 'A4' });
+  assert.match(text!.replaceAll(/\s+/g, ' '), /Quantity 1 Ship date Dec 11, 2099, /);
+});
+
 test('the activity is printed with the bars of its charts, the store and the time', async (t) => {
   const service = await startService(t, { STORE_NAME: 'Pets of Berlin' });
   await placeSamples(service.store, 60);

@@ -36,6 +36,14 @@ test('a pasted line is one text if that names an order, otherwise what commas or
   // Not orders 1 and 2.
   assert.deepEqual(texts('1,000,2,000', '1', '2'), ['1,000,2,000']);
   assert.deepEqual(texts(' \n '), []);
+  // A heading, unless it can be an order as well, or most lines name none.
+  assert.deepEqual(texts('order\ttracking\n1\tT\nA\tU\nB', '1', 'A'), ['1', 'A', 'B']);
+  assert.deepEqual(texts('order\tT\n1\tU', 'order', '1'), ['order', '1']);
+  assert.deepEqual(texts('WEB-7\tT\n1\tU', '1'), ['WEB-7', '1']);
+  assert.deepEqual(texts('A\tT\n1\tU\n2\tV', '1'), ['A', '1', '2']);
+  assert.deepEqual(texts('A\tT\nB\tT\n1\n2\n3', '1', '2', '3'), ['B', '1', '2', '3']);
+  assert.deepEqual(texts('A\n1', '1'), ['A', '1']);
+  assert.deepEqual(texts('A\tT'), ['A']);
   assert.deepEqual(entriesIn('A b\t3SX 1\n7\t'), [
     { text: 'A b', trackingNumber: '3SX 1' },
     { text: '7', trackingNumber: undefined },
@@ -205,6 +213,69 @@ test('the example of a list, typed as it looks, ships two orders with tracking n
   const shipped = await service.store.orders([1n, 2n]);
   const numbers = shipped.map(({ trackingNumber }) => trackingNumber);
   assert.deepEqual(numbers, ['3SXYZ0044816', '3SXYZ0044817']);
+});
+
+test('an order that cannot ship has its own tracking number beside it, not one of the list', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n), {
+    ...pending(3n),
+    shipDate: undefined,
+  });
+  await service.store.apply([
+    { type: 'ship', id: 1n },
+    { type: 'ship', id: 2n, trackingNumber: '3SX-2' },
+  ]);
+  const { page } = await signedIn(t, browser, service, { search: '?view=scan' });
+  await page.getByLabel('Or paste a list').fill('1\t3\n2\t3\n3\t3SX-3');
+  await page.getByRole('button', { name: 'Add to the list' }).click();
+  await tally(page, 'Ready 1').waitFor();
+  const numbers = (await textOf(page)).map((text) => text.split(' pet ')[1]);
+  assert.deepEqual(numbers, ['3 3SX-3', '2 today 3SX-2', '1 today']);
+});
+
+test('a list that was cleared comes back until the next scan, and not for another key', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n));
+  const { page } = await signedIn(t, browser, service, { search: '?view=scan' });
+  const paste = async () => {
+    await page.getByLabel('Or paste a list').fill('1\t3SX-1\n2\t3SX-2');
+    await page.getByRole('button', { name: 'Add to the list' }).click();
+    await tally(page, 'Ready 2').waitFor();
+  };
+  const clear = () => page.getByRole('button', { name: 'Clear', exact: true }).click();
+  const offer = page.getByText('2 lines cleared. Ctrl Z brings them back.');
+  await paste();
+  const before = await textOf(page);
+  await clear();
+  await offer.waitFor();
+  // What has happened meanwhile is known.
+  await service.store.apply([{ type: 'cancel', id: 2n }]);
+  await page.keyboard.press('Control+z');
+  await tally(page, 'Done 1').waitFor();
+  assert.equal((await textOf(page))[1], before[1]);
+  await tally(page, 'Ready 1').waitFor();
+  await clear();
+  await page.getByRole('button', { name: 'Undo' }).click();
+  await tally(page, 'Ready 1').waitFor();
+  await clear();
+  await scan(page, '1');
+  await tally(page, 'Scanned 1').waitFor();
+  await page.keyboard.press('Control+z');
+  await page.getByText('Nothing scanned yet').waitFor();
+  assert.equal(await offer.count(), 0);
+  await page.keyboard.press('Control+z');
+  assert.equal(await lines(page).count(), 0);
+  await scan(page, '1');
+  await tally(page, 'Ready 1').waitFor();
+  await clear();
+  await page.getByText('1 line cleared. Ctrl Z brings it back.').waitFor();
+  assert.deepEqual(await accessibilityFindings(page), []);
+  await signOut(page);
+  await page.getByLabel('API key').fill(await service.newKey({ scopes: ['orders:read'] }));
+  await page.keyboard.press('Enter');
+  await page.getByText('Nothing scanned yet').waitFor();
+  await page.keyboard.press('Control+z');
+  assert.equal((await page.getByText('cleared').count()) + (await lines(page).count()), 0);
 });
 
 test('while the store cannot be reached, codes wait, and are looked up when it can', async (t) => {

@@ -66,6 +66,16 @@ test('a text finds any part of references, in any case, with the part marked', a
   assert.deepEqual(problems, []);
 });
 
+test('hits that are not shown are found with more of the text', async (t) => {
+  const service = await startService(t);
+  const orders = [1n, 2n, 3n, 4n, 5n, 6n].map((id) => ({ ...pending(id), reference: `WEB-${id}` }));
+  await place(service.store, ...orders);
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 6).waitFor();
+  await box(page).fill('WEB');
+  await found(page).getByText('The first 5; type more of it for the others.').waitFor();
+});
+
 test('the end of a reference that is also an id finds both, and Enter opens the id', async (t) => {
   const service = await startService(t);
   const references = { 321: 'A', 7: 'WEB-2026-104321', 8: 'B-321-321' };

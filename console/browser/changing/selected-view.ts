@@ -1,4 +1,5 @@
 import { html, nothing } from 'lit-html';
+import { keyed } from 'lit-html/directives/keyed.js';
 import type { Actions } from '../actions.ts';
 import { count, orders } from '../format.ts';
 import { icon } from '../icons.ts';
@@ -43,6 +44,7 @@ function running({ action, ids, results, isStopping }: Bulk, actions: Actions) {
   return html`<section class="bulk" tabindex="-1" aria-label="Progress">
     <b role="status">${WORDS[action].doing} ${orders(ids.length)}: ${count(results.size)} of ${count(ids.length)}</b>
     <progress max=${ids.length} value=${results.size} aria-label="Orders so far"></progress>
+    ${keyed(results.size, html`<p class="small no-answer">No answer yet. It is asked again by itself.</p>`)}
     <button type="button" aria-disabled=${isStopping} @click=${actions.stopBulk}>${isStopping ? 'Stopping…' : 'Stop after this request'}</button>
   </section>`;
 }

@@ -4,15 +4,7 @@ import { guard } from 'lit-html/directives/guard.js';
 import { ref } from 'lit-html/directives/ref.js';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { Actions } from '../actions.ts';
-import {
-  ago,
-  count,
-  daysFrom,
-  isOverdue,
-  orders as ordersText,
-  shipHint,
-  time,
-} from '../format.ts';
+import { ago, count, orders as ordersText, shipHint, time } from '../format.ts';
 import { icon } from '../icons.ts';
 import { hiddenIn, type State } from '../state.ts';
 import { moreIn, searchOf, totalOf, type View, withoutFilters } from './address.ts';
@@ -191,15 +183,12 @@ function cells(state: State, order: OrderRecord, actions: Actions) {
 
 /** The time at which an order ships; only in words if there is no room for the time. */
 function shipsCell(order: OrderRecord, isNarrow: boolean) {
-  const { status, shipDate } = order;
+  const { shipDate } = order;
   if (shipDate === undefined)
     return html`<span class="none">${isNarrow ? 'No ship date' : 'none'}</span>`;
-  if (!isNarrow) return html`<span class="at">${time(shipDate)}</span>${shipHint(order)}`;
-  if (status === 'cancelled') return nothing;
-  if (isOverdue(order)) return shipHint(order);
-  return status === 'shipped'
-    ? html`Shipped ${daysFrom(shipDate)}`
-    : html`Ships ${shipHint(order)}`;
+  return isNarrow
+    ? shipHint(order, true)
+    : html`<span class="at">${time(shipDate)}</span>${shipHint(order)}`;
 }
 
 /** Rows while the list is read. */

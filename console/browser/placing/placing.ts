@@ -124,7 +124,7 @@ export function placeDialog(
           <label>Quantity <input name="quantity" inputmode="numeric" autocomplete="off" .value=${quantity} /></label>
           <label>Ships <span class="hint">optional</span><input name="day" type="date" min="1970-01-01" max="9998-12-31" .value=${day} /></label>
           <label>At <span class="hint">${timeZone()}</span><input name="time" type="time" .value=${time} /></label>
-          <label class="wide">Reference <span class="hint">optional, used once</span><input name="reference" maxlength="255" autocomplete="off" spellcheck="false" dir="auto" .value=${reference} /></label>
+          <label class="wide">Reference <span class="hint">optional, must be new</span><input name="reference" maxlength="255" autocomplete="off" spellcheck="false" dir="auto" .value=${reference} /></label>
         </fieldset>
         <div role="alert">${problem === undefined ? nothing : html`<p class="notice">${icon('warning')}<span>${problem}</span></p>`}</div>
       </div>

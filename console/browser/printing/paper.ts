@@ -107,7 +107,7 @@ function orderSheet(state: State, { events }: Detail, order: OrderRecord) {
       <div>${barcode(String(id))} ${reference === undefined ? nothing : barcode(reference)}</div></div>
     <dl>
       <dt>Pet</dt><dd>${petId ?? 'none'}</dd><dt>Quantity</dt><dd>${quantity === undefined ? 'none' : count(quantity)}</dd>
-      <dt>${status === 'shipped' ? 'Shipped' : 'Ships'}</dt><dd>${paperTime(shipDate)}</dd><dt>Placed</dt><dd>${paperTime(placedAt)}</dd>
+      <dt>${status === 'shipped' ? 'Ship date' : 'Ships'}</dt><dd>${paperTime(shipDate)}</dd><dt>Placed</dt><dd>${paperTime(placedAt)}</dd>
       <dt>Changed</dt><dd>${paperTime(updatedAt)}</dd>
       ${status === 'cancelled' ? html`<dt>Reason</dt><dd><bdi>${reason === undefined ? 'none' : (REASONS[reason] ?? reason)}</bdi></dd>` : html`<dt>Tracking number</dt><dd><bdi>${trackingNumber ?? nothing}</bdi></dd>`}
     </dl>

@@ -39,9 +39,17 @@ const isRest = (part: string) => /^0\d/.test(part);
 /**
  * Returns the entries of a list. A line is that of its ways of which most texts name orders, as a whole rather than in parts. If no line names several
  * orders, and most of them, two at least, are an order and a text that names none, the last texts are tracking numbers; a single such line can be two
- * orders, of which one is misspelt.
+ * orders, of which one is misspelt. The heading of columns with tabs, which names no order and has no digit above lines of which most name one, is none.
  */
-export function entriesOf(lines: readonly PastedLine[], isKnown: (text: string) => boolean) {
+export function entriesOf(rows: readonly PastedLine[], isKnown: (text: string) => boolean) {
+  const [heading, ...others] = rows;
+  const isNamed = ({ ways }: PastedLine) => isKnown(ways[0]![0]!);
+  const hasHeading =
+    heading?.trackingNumber !== undefined &&
+    !isNamed(heading) &&
+    !/\d/.test(heading.ways[0]![0]!) &&
+    others.filter(isNamed).length > others.length / 2;
+  const lines = hasHeading ? others : rows;
   const shareOf = (texts: readonly string[]) => texts.filter(isKnown).length / texts.length;
   const all = lines.map(({ ways, trackingNumber, columns: [text = '', last] }) => {
     const best = ways.reduce((one, other) => (shareOf(other) > shareOf(one) ? other : one));

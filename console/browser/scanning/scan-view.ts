@@ -43,14 +43,18 @@ export function scanPage(state: State, actions: Actions) {
         ${scans.problem === undefined ? nothing : html`<p class="notice" role="alert">${icon('warning')}<span>${scans.problem}</span></p>`}
         ${pasteForm(scans, actions)}
       </div>
-      ${isEmpty ? EMPTY : list(state, all, actions)}
+      ${isEmpty ? empty(scans, actions) : list(state, all, actions)}
     </div>
     <footer class="hints"><div aria-hidden="true"><span><kbd>Esc</kbd> back to the orders, the list is kept</span> <span><kbd>Ctrl</kbd><kbd>Z</kbd> take back the last scan</span></div><p>Kept in this browser until you clear it</p></footer>`;
 }
 
 const WAITING = html`<section class="last idle"><h2>Waiting for the first code</h2><p>Scan a slip, a pick list or a label of the shop. No field needs the cursor.</p></section>`;
 
-const EMPTY = html`<div class="empty">${icon('scan')}<h2>Nothing scanned yet</h2><p>Each code becomes a line here: what it is, and whether it can ship. Nothing ships until you press Ship.</p></div>`;
+function empty({ cleared: { length } }: Scans, actions: Actions) {
+  const undo = html`<p role="status">${count(length)} ${length === 1 ? 'line' : 'lines'} cleared. Ctrl Z brings ${length === 1 ? 'it' : 'them'} back.</p>
+    <p class="buttons"><button type="button" @click=${actions.takeBackScan}>Undo</button></p>`;
+  return html`<div class="empty">${icon('scan')}<h2>Nothing scanned yet</h2><p>Each code becomes a line here: what it is, and whether it can ship. Nothing ships until you press Ship.</p>${length === 0 ? nothing : undo}</div>`;
+}
 
 function outcome({ result, order }: JudgedScan) {
   if (result === 'done') return pill(order!.status);
@@ -66,7 +70,7 @@ function last(judgedScan: JudgedScan) {
     <p class="what">${outcome(judgedScan)} <span class="hint">${ago(scan.at)}</span></p>
     <p class="which"><bdi>${order?.id ?? scan.text}</bdi></p>
     ${order?.reference === undefined ? nothing : html`<p class="name"><bdi>${order.reference}</bdi></p>`}
-    <p>${order === undefined ? whyNot(scan.text, result) : html`${contentsOf(order)} ${order.status === 'cancelled' ? nothing : html`· ${order.shipDate === undefined ? 'no ship date' : html`${order.status === 'shipped' ? 'shipped' : 'ships'} ${shipHint(order)}`}`}`}</p>
+    <p>${order === undefined ? whyNot(scan.text, result) : html`${contentsOf(order)} ${order.status === 'cancelled' ? nothing : html`· ${order.shipDate === undefined ? 'No ship date' : shipHint(order, true)}`}`}</p>
   </section>`;
 }
 
@@ -152,7 +156,7 @@ function line({ view }: State, each: JudgedScan, actions: Actions) {
   };
   return html`<tr class=${result}>
     <td class="number">${number}</td><td>${outcome(each)}</td>${cells()}
-    <td><bdi>${trackingNumber ?? order?.trackingNumber ?? nothing}</bdi></td>
+    <td><bdi>${(result === 'done' ? undefined : trackingNumber) ?? order?.trackingNumber ?? nothing}</bdi></td>
     <td><button type="button" class="icon-only quiet" aria-label="Remove ${text}" @click=${actions.removeScan(number)}>${icon('cross')}</button></td>
   </tr>`;
 }

@@ -78,7 +78,7 @@ export class Scanning {
   restore(): void {
     const { session } = this.#screen.state;
     if (session === undefined) return;
-    this.#change({ lines: storedFor(session.key.id) });
+    this.#change({ lines: storedFor(session.key.id), cleared: [] });
     void this.#lookUp();
   }
 
@@ -129,15 +129,21 @@ export class Scanning {
     this.#change({ lines: lines.filter((each) => each.number !== number) });
   }
 
+  /** Takes back the last scan, or that the list was cleared. */
   takeBack(): void {
-    const [last, ...others] = this.#screen.state.scans.lines;
-    if (last === undefined) return;
-    if (last.times === 1) this.#change({ lines: others });
+    const { lines, cleared } = this.#screen.state.scans;
+    const [last, ...others] = lines;
+    if (last === undefined) {
+      // Their orders can have changed since.
+      this.#change({ lines: cleared.map((each) => ({ ...each, orders: undefined })), cleared: [] });
+      void this.#lookUp();
+    } else if (last.times === 1) this.#change({ lines: others });
     else this.#edit(last.number, (scan) => ({ ...scan, times: scan.times - 1 }));
   }
 
   clear(): void {
-    this.#change({ lines: [], problem: undefined, filter: undefined });
+    const { lines: cleared } = this.#screen.state.scans;
+    this.#change({ lines: [], cleared, problem: undefined, filter: undefined });
   }
 
   #add(entries: readonly Pick<Scan, 'text' | 'trackingNumber'>[]): void {
@@ -152,7 +158,7 @@ export class Scanning {
       const added = { ...(known ?? NEW), text, trackingNumber, number, times, at };
       lines = [added, ...lines.filter((each) => !isSame(each))].slice(0, MAX_SCANS);
     }
-    this.#change({ lines });
+    this.#change({ lines, cleared: [] });
   }
 
   /** Looks up all codes that wait, together. @param isScan whether the result of the last one is to be heard */

@@ -60,7 +60,7 @@ function hits(state: State, found: Found, actions: Actions) {
       ? nothing
       : html`<p class="head">${name}</p>
       ${orders.slice(0, MAX_HITS).map((order) => html`${hit(state, order, actions, part)}${order === only ? peek(order) : nothing}`)}
-      ${orders.length > MAX_HITS ? html`<p class="small">The first ${MAX_HITS}; there are more.</p>` : nothing}`;
+      ${orders.length > MAX_HITS ? html`<p class="small">The first ${MAX_HITS}; type more of it for the others.</p>` : nothing}`;
   return html`${named.length > 1 ? several(found) : nothing}
     ${group('Id', byId === undefined ? [] : [byId])}
     ${group('Reference', byId === undefined ? exact : named.slice(1))}
