@@ -33,6 +33,9 @@ test('a pasted line is one text if that names an order, otherwise what commas or
   assert.deepEqual(texts('Fischer, phone', 'Fischer, phone'), ['Fischer, phone']);
   assert.deepEqual(texts('nothing of this'), ['nothing of this']);
   assert.deepEqual(texts('1,000'), ['1,000']);
+  assert.deepEqual(texts('997 996', '997', '996'), ['997', '996']);
+  assert.deepEqual(texts('997 996', '997 996', '997', '996'), ['997 996']);
+  assert.deepEqual(texts('997 996', '997'), ['997 996']);
   // Not orders 1 and 2.
   assert.deepEqual(texts('1,000,2,000', '1', '2'), ['1,000,2,000']);
   assert.deepEqual(texts(' \n '), []);

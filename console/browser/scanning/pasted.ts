@@ -3,6 +3,8 @@ import { parseWrittenId } from '../list/address.ts';
 /** A line of a pasted list: the ways in which it can be meant, the likeliest first. */
 interface PastedLine {
   readonly ways: readonly (readonly string[])[];
+  /** Whether it can be one id, which is taken apart only if each part names an order: 997 996. */
+  readonly isId: boolean;
   readonly trackingNumber: string | undefined;
   /** What is before the last text, and that text: these can be two columns, too. */
   readonly columns: readonly string[];
@@ -15,16 +17,17 @@ export function linesIn(text: string): PastedLine[] {
   return text.split(/[\r\n]+/).flatMap((line) => {
     const [first = '', second = ''] = line.split('\t').map((cell) => cell.trim());
     if (first === '') return [];
-    const isOne = line.includes('\t') || parseWrittenId(first) !== undefined;
-    const columns = isOne ? [] : (LAST_TEXT.exec(first)?.slice(1) ?? []);
-    const ways = isOne ? [[first]] : waysOf(first);
-    return [{ ways, trackingNumber: second || undefined, columns }];
+    const hasTab = line.includes('\t');
+    const isId = parseWrittenId(first) !== undefined;
+    const columns = hasTab || isId ? [] : (LAST_TEXT.exec(first)?.slice(1) ?? []);
+    const ways = hasTab ? [[first]] : waysOf(first, isId ? [/\s+/] : [/[,;]/, /[\s,;]+/]);
+    return [{ ways, isId, trackingNumber: second || undefined, columns }];
   });
 }
 
 /** Blanks and commas can be part of a reference, and a comma part of an id. */
-function waysOf(text: string): (readonly string[])[] {
-  const split = [/[,;]/, /[\s,;]+/].map((separator) =>
+function waysOf(text: string, separators: readonly RegExp[]): (readonly string[])[] {
+  const split = separators.map((separator) =>
     text
       .split(separator)
       .map((each) => each.trim())
@@ -51,8 +54,11 @@ export function entriesOf(rows: readonly PastedLine[], isKnown: (text: string) =
     others.filter(isNamed).length > others.length / 2;
   const lines = hasHeading ? others : rows;
   const shareOf = (texts: readonly string[]) => texts.filter(isKnown).length / texts.length;
-  const all = lines.map(({ ways, trackingNumber, columns: [text = '', last] }) => {
-    const best = ways.reduce((one, other) => (shareOf(other) > shareOf(one) ? other : one));
+  const all = lines.map(({ ways, isId, trackingNumber, columns: [text = '', last] }) => {
+    const best = ways.reduce((one, other) => {
+      const share = shareOf(other);
+      return share > shareOf(one) && (!isId || share === 1) ? other : one;
+    });
     const isPair = last !== undefined && !isKnown(last) && !isKnown(ways[0]![0]!);
     return {
       named: best.filter(isKnown).length,
