@@ -206,17 +206,18 @@ export function listenForKeys(
       end = isEnd(key) && !repeat ? burst.end(key, timeStamp, mostMs) : undefined;
       // Of a person.
       if (/^(Arrow|Escape|Backspace)/.test(key)) burst.clear();
-      // Characters with AltGr have both.
-      if (key.length > 1 || (ctrlKey && !altKey) || metaKey || repeat) return;
+      // Chromium sends an event without a key when a suggestion is taken. Characters with AltGr have both modifiers.
+      if (key?.length !== 1 || (ctrlKey && !altKey) || metaKey || repeat) return;
       if (burst.add(key, timeStamp, target, mostMs)) undo = [];
     },
     true,
   );
   addEventListener('keydown', (event) => {
-    const { key, target } = event;
+    const { key, target, isComposing } = event;
+    if (!isSignedIn() || isComposing) return;
     // What is scanned or typed after this takes the place of what is there, if the form stays.
     if ((key === 'Enter' || end?.isScanned) && isInForm(target)) target.select();
-    if (!isSignedIn() || event.defaultPrevented || event.isComposing) return;
+    if (event.defaultPrevented) return;
     if (event.ctrlKey || event.metaKey || event.altKey) {
       const command = event.altKey ? undefined : commandOf(key, target);
       if (command !== undefined) event.preventDefault();
@@ -224,7 +225,7 @@ export function listenForKeys(
       return;
     }
     if (key === 'Escape' && !isAbove()) shortcuts.close();
-    if (!isEnd(key) && key.length !== 1) return;
+    if (!isEnd(key) && key?.length !== 1) return;
     if (event.repeat) {
       onRepeat(event);
       return;
