@@ -296,15 +296,7 @@ export class App {
       const { current, view } = this.#screen.state;
       if (current !== undefined && this.#hasList) this.#go({ ...view, order: current });
     },
-    select: (isRange) => {
-      const { current, selected } = this.#screen.state;
-      const wasSelected = selected.has(current!);
-      if (this.#hasList) selectCurrent(this.#screen, isRange);
-      const hasChanged = selected.has(current!) !== wasSelected;
-      return () => {
-        if (hasChanged) toggle(this.#screen, current!);
-      };
-    },
+    select: (isRange) => (this.#hasList ? selectCurrent(this.#screen, isRange) : undefined),
     search: (text) => {
       const { session, view, isWide } = this.#screen.state;
       if (session?.may.read !== true) return;
@@ -466,7 +458,7 @@ export class App {
     // Another was looked for.
     if (search !== text) return;
     if (view.order !== undefined) this.#go({ ...view, order: undefined });
-    this.#screen.change((state) => Object.assign(state, { search: text }));
+    this.#screen.set({ search: text });
     void this.#screen
       .focus('#jump')
       .then(() => document.querySelector<HTMLInputElement>('#jump')?.select());

@@ -4,8 +4,8 @@ import { Burst, type End } from './burst.ts';
 export interface Shortcuts {
   readonly move: (by: 1 | -1) => void;
   readonly open: () => void;
-  /** @returns what takes it back */
-  readonly select: (isRange: boolean) => () => void;
+  /** @returns what takes back the selection of one order */
+  readonly select: (isRange: boolean) => (() => void) | undefined;
   /** Goes to the search box, with a text that was typed outside of it. */
   readonly search: (text: string) => void;
   /** A code was scanned. @param written all that is in the search box, if it was scanned there */
@@ -68,7 +68,7 @@ export function listenForKeys(
   let goUntil = 0;
   /** When a letter has last had its action, and what takes back the selections of those of the burst. */
   let actedAt = Number.NEGATIVE_INFINITY;
-  let undo: (() => void)[] = [];
+  let undo: ReturnType<Shortcuts['select']>[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
 
   /** Whether single keys have actions now. */
@@ -91,7 +91,7 @@ export function listenForKeys(
   };
   /** Its first letters may have selected orders. */
   const take = (to: (text: string) => void, text: string) => {
-    for (const each of undo) each();
+    for (const each of undo) each?.();
     undo = [];
     to(text);
   };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { SCOPES } from '../../src/domain/api-key.ts';
-import { pending, place, startService } from '../http/harness.ts';
+import { pending, place, type Service, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
 import { row, signedIn } from './console-page.ts';
 import { accessibilityFindings } from './page.ts';
@@ -230,14 +230,24 @@ test('at 640 px and less each tab stop can be seen', async (t) => {
 /** 41 characters. */
 const referenceOf = (id: number) => `PO/2026/11/CUSTOMER-ACME-INTERNATIONAL-77${100 + id}`;
 
-test('the reference is whole below the heading of an order, and so is its tracking number, at each width', async (t) => {
-  const service = await startService(t);
+/** Orders 1 and 2 with long references, and others. @returns the longer reference, of order 2 */
+async function placeLong(
+  { store }: Service,
+  ...others: Parameters<typeof place>[1][]
+): Promise<string> {
   const long = referenceOf(2).padEnd(210, 'abcdefghij');
   await place(
-    service.store,
+    store,
     { ...pending(1n), reference: referenceOf(1) },
     { ...pending(2n), reference: long },
+    ...others,
   );
+  return long;
+}
+
+test('the reference is whole below the heading of an order, and so is its tracking number, at each width', async (t) => {
+  const service = await startService(t);
+  const long = await placeLong(service);
   await service.store.apply([{ type: 'ship', id: 2n, trackingNumber: '3SXYZ'.repeat(25) }]);
   for (const width of [1_440, 1_280, 1_100, 1_024, 768, 390]) {
     const viewport = { width, height: 900 };
@@ -267,13 +277,7 @@ test('the reference is whole below the heading of an order, and so is its tracki
 
 test('a long reference takes one line of the list, with its end in sight, and is whole in its title, for finding and for copying', async (t) => {
   const service = await startService(t);
-  const long = referenceOf(2).padEnd(210, 'abcdefghij');
-  await place(
-    service.store,
-    { ...pending(1n), reference: referenceOf(1) },
-    { ...pending(2n), reference: long },
-    { ...pending(3n), reference: 'WEB-2026-104321' },
-  );
+  const long = await placeLong(service, { ...pending(3n), reference: 'WEB-2026-104321' });
   for (const [width, search] of [
     [1_440, '?order=1'],
     [1_280, ''],

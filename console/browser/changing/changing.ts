@@ -74,12 +74,12 @@ export class Changing {
       if (mistaken !== undefined)
         this.#screen.toast(`${mistaken.failure.title}. ${mistaken.failure.text}`, true);
       if (mistaken !== undefined || this.#screen.state.dialog !== dialog) return;
-      this.#screen.change((state) => (state.dialog = undefined));
+      this.#screen.set({ dialog: undefined });
       await this.changeSeveral(dialog);
     }
     if (dialog?.kind !== 'one' || session === undefined || dialog.isActing) return;
     const asked = { ...dialog, isActing: true, failure: undefined };
-    this.#screen.change((state) => (state.dialog = asked));
+    this.#screen.set({ dialog: asked });
     const mistaken = await mistakenCode(this.#screen, session, dialog);
     const failure = mistaken?.failure ?? (await changeOne(this.#screen, session, dialog));
     // Shown before history and counts are read, which can take a while.
@@ -98,21 +98,22 @@ export class Changing {
   /** A scan confirms nothing: shows what it is, or what to do. The cursor is in the field for the next one. */
   async refuseScan(): Promise<void> {
     const { dialog, session } = this.#screen.state;
-    if (dialog?.kind !== 'one' || session === undefined || dialog.isActing) {
-      const isActing = dialog?.kind === 'one' && dialog.isActing;
-      const why = isActing ? `order ${dialog.order.id} has no answer yet` : 'it does not confirm';
+    const asked = dialog?.kind === 'one' ? dialog : undefined;
+    if (asked === undefined || session === undefined || asked.isActing) {
+      const why = asked?.isActing
+        ? `order ${asked.order.id} has no answer yet`
+        : 'it does not confirm';
       this.#screen.toast(`The scan was not taken: ${why}.`, true);
       return;
     }
-    const { action } = dialog;
     const text =
-      action === 'ship'
+      asked.action === 'ship'
         ? 'The cursor was not in the field for all of it. Scan it again.'
         : 'A scan does not confirm. Press Enter once more, or the button.';
-    const failure = { action, title: `Not ${WORDS[action].done}`, text, isRetryable: true };
-    const mistaken = (await mistakenCode(this.#screen, session, dialog)) ?? { failure };
+    const failure = notDone(asked.action, '', text);
+    const mistaken = (await mistakenCode(this.#screen, session, asked)) ?? { failure };
     this.#screen.change((state) => {
-      if (state.dialog === dialog) state.dialog = { ...dialog, ...mistaken };
+      if (state.dialog === asked) state.dialog = { ...asked, ...mistaken };
     });
     await this.#screen.focus('.given input');
   }
@@ -138,6 +139,11 @@ export class Changing {
 /** What is to become of an order. */
 type Asked = Dialog & { readonly kind: 'one' };
 
+/** A failure with this text. @param why added to its title */
+const notDone = (action: Action, why: string, text: string, isRetryable = true): Failure => ({
+  ...{ action, title: `Not ${WORDS[action].done}${why}`, text, isRetryable },
+});
+
 /** With Caps Lock, a scanner types the other case of each letter. */
 const inOtherCase = (text: string) =>
   text.replaceAll(/\p{L}/gu, (each) =>
@@ -154,25 +160,22 @@ async function mistakenCode(
   { action, given }: Pick<Asked, 'action' | 'given'>,
 ): Promise<(Pick<Asked, 'given'> & { readonly failure: Failure }) | undefined> {
   if (given.trim() === '' || !session.may.read) return undefined;
-  const failure = (title: string, text: string): Failure => ({
-    ...{ action, title: `Not ${WORDS[action].done}${title}`, text, isRetryable: true },
-  });
   try {
     const spellings = [given, given.toUpperCase(), given.toLowerCase(), inOtherCase(given)];
-    const signal = AbortSignal.any([session.ending.signal, AbortSignal.timeout(READ_MS)]);
-    const found = await ordersNamed(session, spellings, signal);
+    const found = await ordersNamed(session, spellings, READ_MS);
     const [order] = spellings.flatMap((each) => namedBy(found.get(each)!));
     if (order === undefined) return undefined;
     const isId = given.trim() === String(order.id);
     const what = `${given.trim()} is ${isId ? '' : 'the reference of '}order ${order.id}.`;
     const next = action === 'ship' ? 'Scan the label of the carrier' : 'Write a reason';
-    const title = `: this is an order’s ${isId ? 'id' : 'reference'}`;
-    return { given: '', failure: failure(title, `${what} ${next}, or leave the field empty.`) };
+    const why = `: this is an order’s ${isId ? 'id' : 'reference'}`;
+    const text = `${what} ${next}, or leave the field empty.`;
+    return { given: '', failure: notDone(action, why, text) };
   } catch (error) {
     const reason = screen.problemOf(session, error);
     return reason === undefined
       ? undefined
-      : { given, failure: failure('; safe to retry', reason) };
+      : { given, failure: notDone(action, '; safe to retry', reason) };
   }
 }
 
@@ -218,11 +221,8 @@ async function changeOne(
 
 /** Why an order was not changed that is still pending, or could not be read. */
 function knownFailure(action: Action, error: unknown): Failure {
-  const { done } = WORDS[action];
   const text = inWords(error);
-  if (!isRefusal(error))
-    return { action, title: `Not ${done}; safe to retry`, text, isRetryable: true };
+  if (!isRefusal(error)) return notDone(action, '; safe to retry', text);
   const isChanged = error instanceof OrderChangedError;
-  const now = isChanged ? ' It is shown as it is now.' : '';
-  return { action, title: `Not ${done}`, text: `${text}${now}`, isRetryable: isChanged };
+  return notDone(action, '', `${text}${isChanged ? ' It is shown as it is now.' : ''}`, isChanged);
 }

@@ -110,20 +110,21 @@ export function toggleAll(screen: Screen): void {
   });
 }
 
-/** Selects the current order, or the orders from the nearest selected one above down to it. */
-export function selectCurrent(screen: Screen, isRange: boolean): void {
+/** Selects the current order, or the orders from the nearest selected one above down to it. @returns what takes back the selection of one */
+export function selectCurrent(screen: Screen, isRange: boolean): (() => void) | undefined {
   const { orders, current, selected } = screen.state;
-  if (!maySelect(screen.state)) return;
+  if (!maySelect(screen.state)) return undefined;
   const index = orders.findIndex(({ id }) => id === current);
   const order = orders[index];
-  if (order?.status !== 'pending') return;
+  if (order?.status !== 'pending') return undefined;
   if (!isRange) {
     toggle(screen, order.id);
-    return;
+    return () => toggle(screen, order.id);
   }
   const above = orders.slice(0, index).findLastIndex(({ id }) => selected.has(id));
   const range = orders.slice(above < 0 ? index : above, index + 1);
   screen.change(() => {
     for (const each of range) if (each.status === 'pending') selected.set(each.id, each);
   });
+  return undefined;
 }

@@ -92,10 +92,17 @@ export function hit({ view }: State, order: OrderRecord, actions: Actions, part?
     <b class="number">${id}</b><bdi title=${reference ?? nothing}>${marked(reference ?? '', part ?? '')}</bdi><span>${petId === undefined ? nothing : `${what}pet ${petId}`}</span>${pill(status)}</a>`;
 }
 
-/** A text in which the first place of a part is marked, and in sight: only the end of a long text before it is shown. */
+/** Of a text before what is marked, if it is longer than LONG_BEFORE, only its end is shown, so that the mark is in sight. */
+const LONG_BEFORE = 39;
+const SHOWN_BEFORE = 20;
+
+/** A text in which the first place of a part is marked. */
 export function marked(text: string, part: string) {
-  const [before, found, after] = markedPart(text, part) ?? [text, '', ''];
-  return html`${found === '' || before.length < 40 ? before : `…${[...before].slice(-20).join('')}`}${found === '' ? nothing : html`<mark>${found}</mark>`}${after}`;
+  const [before, found, after] = markedPart(text, part) ?? ['', '', text];
+  if (found === '') return after;
+  const isLong = before.length > LONG_BEFORE;
+  const shown = isLong ? `…${[...before].slice(-SHOWN_BEFORE).join('')}` : before;
+  return html`${shown}<mark>${found}</mark>${after}`;
 }
 
 function several({ text, byId, exact }: Found) {

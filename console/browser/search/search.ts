@@ -35,12 +35,14 @@ export function onlyHit(found: Found): OrderRecord | undefined {
 const NO_REFERENCE = /\p{Cc}/u;
 const MAX_REFERENCE = 255;
 
-/** Returns the orders that texts name as a whole, by their ids or references. @throws errors of the client library */
+/** Returns the orders that texts name as a whole, by their ids or references. @throws errors of the client library; a TimeoutError after `limitMs` */
 export async function ordersNamed(
-  { client, ending }: Session,
+  session: Session,
   texts: readonly string[],
-  signal = ending.signal,
+  limitMs?: number,
 ): Promise<Map<string, Named>> {
+  const { client, ending } = session;
+  const signal = limitMs === undefined ? ending.signal : limited(session, limitMs);
   const ids = new Set(texts.flatMap((text) => parseWrittenId(text) ?? []));
   const references = new Set(texts.flatMap(spellingsOf).filter(isReference));
   const asked = { ids: [...ids], references: [...references] };
@@ -77,10 +79,9 @@ const NOT_BEGUN = {
 
 /** @throws errors of the client library; a TimeoutError after LIMIT_MS */
 async function lookUp(session: Session, text: string): Promise<Found> {
-  const signal = limited(session, LIMIT_MS);
   const [named, found] = await Promise.all([
-    ordersNamed(session, [text], signal),
-    beginningWith(session, text.trim(), signal),
+    ordersNamed(session, [text], LIMIT_MS),
+    beginningWith(session, text.trim()),
   ]);
   const spellings = spellingsOf(text);
   const beginning = found.filter(({ reference }) => !spellings.includes(reference!));
@@ -112,14 +113,11 @@ async function withNextPage(session: Session, found: Found, before: Containing) 
   };
 }
 
-async function beginningWith(
-  { client }: Session,
-  text: string,
-  signal: AbortSignal,
-): Promise<readonly OrderRecord[]> {
+async function beginningWith(session: Session, text: string): Promise<readonly OrderRecord[]> {
   try {
     const query = { referencePrefix: text, limit: MAX_HITS + 1 };
-    return (await client.listOrders(query, { signal })).orders;
+    const options = { signal: limited(session, LIMIT_MS) };
+    return (await session.client.listOrders(query, options)).orders;
   } catch (error) {
     // No reference can be such a text.
     if (error instanceof InvalidRequestError) return [];
@@ -168,8 +166,7 @@ export class Search {
   async mayName(text: string): Promise<boolean> {
     const { session } = this.#screen.state;
     if (session === undefined) return false;
-    const signal = limited(session, LIMIT_MS);
-    const found = await ordersNamed(session, [text], signal).catch(() => undefined);
+    const found = await ordersNamed(session, [text], LIMIT_MS).catch(() => undefined);
     return found === undefined || namedBy(found.get(text)!).length > 0;
   }
 
