@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type TestContext, test } from 'node:test';
+import { Worker } from 'node:worker_threads';
 import { backupStore, copyStore } from '../../src/store/copy.ts';
 import { databaseAt } from '../../src/store/database.ts';
 import { sqlitePath } from '../../src/store/sqlite/database/connection.ts';
 import { rotateBackups } from '../../src/store/sqlite/maintenance/backup-rotation.ts';
+import { checkSqlite } from '../../src/store/sqlite/maintenance/check.ts';
 import { temporaryFolder } from '../temporary.ts';
 import { ENGINES, open, queryDatabase, restoreStore } from './engines.ts';
 
@@ -45,6 +48,32 @@ test('of two backups to one file at the same time, one is made and the other ref
     [`${file} already exists`],
   );
   assert.deepEqual(fs.readdirSync(dirname(file)), ['backup.db']);
+});
+
+/** Takes the lock of a process that opens or closes a database, and gives it back 200 ms after the promise is resolved. */
+async function lockForAMoment(path: string): Promise<void> {
+  const holder = `
+    const { parentPort, workerData } = require('node:worker_threads');
+    const db = new (require('node:sqlite').DatabaseSync)(workerData);
+    db.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+    parentPort.postMessage('locked');
+    setTimeout(() => db.close(), 200);`;
+  await once(new Worker(holder, { eval: true, workerData: path }), 'message');
+}
+
+test('reading waits while another process opens or closes the database', async (t) => {
+  const url = await ENGINES[0]!.newDatabase(t);
+  await (await databaseAt(url).open({ create: true, purpose: 'service' })).close();
+  const backup = join(temporaryFolder(t), 'backup.db');
+  const reads: readonly (() => Promise<unknown>)[] = [
+    () => backupStore(databaseAt(url), backup),
+    () => checkSqlite(sqlitePath(url)),
+    () => open(t, url, 'read'),
+  ];
+  for (const read of reads) {
+    await lockForAMoment(sqlitePath(url));
+    await read();
+  }
 });
 
 test('a failed backup leaves no file', async (t) => {

@@ -181,9 +181,12 @@ export function takeRights(path: string, like: string): void {
 /** `containsPart`, as a function of the connections that read. */
 export const CONTAINS_PART = 'contains_part';
 
-/** Opens a read-only connection that never waits: in WAL mode writers do not block readers. Its rows are objects; those of a Session are arrays. */
+/** In WAL mode writers do not block readers. The first process to open a database and the last to close it do, for the time of some syncs. */
+const READ_WAIT_MS = 5_000;
+
+/** Opens a read-only connection. Its rows are objects; those of a Session are arrays. */
 export function openForReading(location: Location): DatabaseSync {
-  const options = { readOnly: true, timeout: 0, readBigInts: true };
+  const options = { readOnly: true, timeout: READ_WAIT_MS, readBigInts: true };
   const db = new DatabaseSync(typeof location === 'string' ? resolve(location) : location, options);
   db.function(CONTAINS_PART, { deterministic: true }, (reference, part) =>
     Number(containsPart(reference as string | null, part as string)),

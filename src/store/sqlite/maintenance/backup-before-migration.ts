@@ -4,15 +4,12 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Backup } from '../../backups.ts';
 import type { OpenOptions } from '../../open-options.ts';
 import { StoreNotUsable } from '../../store.ts';
-import { readableLocation, readDatabase, retryWhileBusy } from '../database/connection.ts';
+import { readableLocation, readDatabase } from '../database/connection.ts';
 import { codeOf, storeError } from '../database/errors.ts';
 import { MIGRATIONS, migrationsOf } from '../database/schema.ts';
 import { timeForName } from './backup.ts';
 import { inBackupThread } from './backup-in-thread.ts';
 import { storeDigest } from './backup-rotation.ts';
-
-/** How long to wait while another process prevents reading. */
-const BUSY_MS = 1_000;
 
 /**
  * Makes a backup of a store that is about to be migrated, for a return to the previous release.
@@ -62,7 +59,7 @@ function deleteOlder(target: string, has: number): void {
 function schemaOf(path: string): number {
   if (!existsSync(path)) return 0;
   try {
-    return retryWhileBusy(BUSY_MS, () => readDatabase(readableLocation(path), migrationsOf));
+    return readDatabase(readableLocation(path), migrationsOf);
   } catch (error) {
     if (codeOf(error) === 'busy') throw storeError(path, error);
     return 0;
