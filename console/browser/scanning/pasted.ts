@@ -2,6 +2,8 @@ import { parseWrittenId } from '../list/address.ts';
 
 /** A line of a pasted list: the ways in which it can be meant, the likeliest first. */
 interface PastedLine {
+  /** The line up to a tab. */
+  readonly whole: string;
   readonly ways: readonly (readonly string[])[];
   /** Whether it can be one id, which is taken apart only if each part names an order: 997 996. */
   readonly isId: boolean;
@@ -15,13 +17,13 @@ const LAST_TEXT = /^(.*[^\s,;])[\s,;]+([^\s,;]+)$/;
 /** Returns the lines of a list, which can have two columns: ids or references, and tracking numbers. */
 export function linesIn(text: string): PastedLine[] {
   return text.split(/[\r\n]+/).flatMap((line) => {
-    const [first = '', second = ''] = line.split('\t').map((cell) => cell.trim());
-    if (first === '') return [];
+    const [whole = '', second = ''] = line.split('\t').map((cell) => cell.trim());
+    if (whole === '') return [];
     const hasTab = line.includes('\t');
-    const isId = parseWrittenId(first) !== undefined;
-    const columns = hasTab || isId ? [] : (LAST_TEXT.exec(first)?.slice(1) ?? []);
-    const ways = hasTab ? [[first]] : waysOf(first, isId ? [/\s+/] : [/[,;]/, /[\s,;]+/]);
-    return [{ ways, isId, trackingNumber: second || undefined, columns }];
+    const isId = parseWrittenId(whole) !== undefined;
+    const columns = hasTab || isId ? [] : (LAST_TEXT.exec(whole)?.slice(1) ?? []);
+    const ways = hasTab ? [[whole]] : waysOf(whole, isId ? [/\s+/] : [/[,;]/, /[\s,;]+/]);
+    return [{ whole, ways, isId, trackingNumber: second || undefined, columns }];
   });
 }
 
@@ -46,20 +48,20 @@ const isRest = (part: string) => /^0\d/.test(part);
  */
 export function entriesOf(rows: readonly PastedLine[], isKnown: (text: string) => boolean) {
   const [heading, ...others] = rows;
-  const isNamed = ({ ways }: PastedLine) => isKnown(ways[0]![0]!);
+  const isNamed = ({ whole }: PastedLine) => isKnown(whole);
   const hasHeading =
     heading?.trackingNumber !== undefined &&
     !isNamed(heading) &&
-    !/\d/.test(heading.ways[0]![0]!) &&
+    !/\d/.test(heading.whole) &&
     others.filter(isNamed).length > others.length / 2;
   const lines = hasHeading ? others : rows;
   const shareOf = (texts: readonly string[]) => texts.filter(isKnown).length / texts.length;
-  const all = lines.map(({ ways, isId, trackingNumber, columns: [text = '', last] }) => {
+  const all = lines.map(({ whole, ways, isId, trackingNumber, columns: [text = '', last] }) => {
     const best = ways.reduce((one, other) => {
       const share = shareOf(other);
       return share > shareOf(one) && (!isId || share === 1) ? other : one;
     });
-    const isPair = last !== undefined && !isKnown(last) && !isKnown(ways[0]![0]!);
+    const isPair = last !== undefined && !isKnown(last) && !isKnown(whole);
     return {
       named: best.filter(isKnown).length,
       entries: best.map((each) => ({ text: each, trackingNumber })),
