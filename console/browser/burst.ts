@@ -1,8 +1,8 @@
 /** A person takes longer between two keys of a text, mostly; a scanner does not. */
 const SCANNER_KEY_MS = 40;
-/** Few people type a whole text, and Enter after it, with less than this between its keys; a slow scanner does. */
+/** Few people type a whole text with less than this between its keys; a slow scanner does. */
 const SWIFT_KEY_MS = 100;
-/** How late the Enter of a fast scanner can come. */
+/** How late the rest of a code, or its Enter, can come if its keys came as those of a scanner. */
 const LATE_END_MS = 1_000;
 /** Within this, a second Enter belongs to the same code. */
 const SECOND_END_MS = 300;
@@ -21,8 +21,10 @@ export interface End {
   /** When it began, and the time since a text before it that had no end, in milliseconds. */
   readonly beganAt: number;
   readonly pauseMs: number;
-  /** Whether the keys came as only a scanner types. */
+  /** Whether the keys and the end came as only a scanner types. */
   readonly isScanned: boolean;
+  /** Whether few people type the keys so, however late the end is. */
+  readonly isSwift: boolean;
   /** Whether that is known without the time of the end. */
   readonly isFast: boolean;
   /** Whether it is the second end of the same text. */
@@ -38,7 +40,8 @@ export class Burst {
   isTaken = false;
   #from: EventTarget | null = null;
   #beganAt = 0;
-  #pauseMs = 0;
+  /** The time since a text before it that had no end, in milliseconds. */
+  pauseMs = 0;
   #at = Number.NEGATIVE_INFINITY;
   /** When the latest text ended. */
   #endedAt = Number.NEGATIVE_INFINITY;
@@ -54,12 +57,13 @@ export class Burst {
   /** Takes a character. @returns whether it begins a text */
   add(key: string, at: number, from: EventTarget | null, mostMs: number): boolean {
     const pauseMs = at - this.#at;
-    if (pauseMs > mostMs) this.clear();
+    const goesOn = this.#isFast && !this.isTaken;
+    if (pauseMs > (goesOn ? LATE_END_MS : mostMs)) this.clear();
     const isFirst = this.text === '';
     if (isFirst) {
       this.#from = from;
       this.#beganAt = at;
-      this.#pauseMs = pauseMs;
+      this.pauseMs = pauseMs;
     } else {
       if (pauseMs <= SCANNER_KEY_MS) this.#scanner += 1;
       if (pauseMs <= SWIFT_KEY_MS) this.#swift += 1;
@@ -69,18 +73,26 @@ export class Burst {
     return isFirst;
   }
 
+  get #isFast(): boolean {
+    const { length } = this.text;
+    return length >= LEAST_SCANNED && this.#scanner * 2 >= length;
+  }
+
   /** Takes Enter or Tab. */
   end(key: string, at: number, mostMs: number): End {
     const { length } = this.text;
-    const isFast = length >= LEAST_SCANNED && this.#scanner * 2 >= length;
-    const isSwift = !this.isOver(at, SWIFT_KEY_MS) && this.#swift * 4 >= (length - 1) * 3;
-    if (this.isOver(at, isFast ? LATE_END_MS : mostMs)) this.clear();
+    const isFast = this.#isFast;
+    const keysAreSwift = this.#swift * 4 >= (length - 1) * 3;
+    const isSwift = isFast || (length >= LEAST_SCANNED && keysAreSwift);
+    const isPrompt = keysAreSwift && !this.isOver(at, SWIFT_KEY_MS);
+    if (this.isOver(at, isSwift ? LATE_END_MS : mostMs)) this.clear();
     const { text, isTaken } = this;
     const isText = text !== '';
     const end = {
       ...{ text, isTaken, rest: text.slice(this.acted), from: this.#from },
-      ...{ beganAt: this.#beganAt, pauseMs: this.#pauseMs },
-      ...{ isFast: isText && isFast, isScanned: isText && (isFast || isSwift) },
+      ...{ beganAt: this.#beganAt, pauseMs: this.pauseMs },
+      ...{ isFast: isText && isFast, isSwift: isText && isSwift },
+      isScanned: isText && (isFast || isPrompt),
       isSecond: key === 'Enter' && !isText && at - this.#endedAt <= SECOND_END_MS,
     };
     this.#endedAt = isText ? at : Number.NEGATIVE_INFINITY;

@@ -35,12 +35,14 @@ const SLOW_CODE_KEY_MS = 500;
 const ALONE_AFTER_MS = 60;
 /** No scan begins so soon after a letter that a person pressed: that was the beginning of the code. */
 const AFTER_LETTER_MS = 300;
-/** A text that follows another one so soon can be the end of the same code. */
+/** What follows a text so soon, another one or Enter, can be the end of the same code. */
 const SAME_CODE_MS = 1_000;
 /** Letters that do no harm if they begin a slow code. */
 const HARMLESS = 'jkx/';
 /** Characters of the shortest code that is known as one without Enter. */
 const LEAST_SCANNED = 3;
+/** Characters of the shortest text that is no search of a person if its keys are swift, however late its Enter is. */
+const LEAST_SWIFT = 6;
 
 /**
  * Calls the actions of keys. A barcode scanner is a keyboard, too: keys in succession are one code, whatever has the focus outside of a text field,
@@ -131,23 +133,23 @@ export function listenForKeys(
     const written = box.value;
     const isAll = text === written || text === `/${written}`;
     const isText = isAll || text.length >= LEAST_SCANNED;
-    const isCode = of.isFast || (of.isScanned && isText && !isCommand);
+    const isScanned = of.isScanned || (of.isSwift && text.length >= LEAST_SWIFT);
+    const isCode = of.isFast || (isScanned && isText && !isCommand);
     if (isCode || of.isSecond) event.preventDefault();
     if (!isCode || written.trim() === '') return;
     shortcuts.scan(isAll || of.pauseMs < SAME_CODE_MS ? written : text, written);
   };
   /** A slip that is scanned on the way cancels, places and creates nothing; a tracking number is meant to be scanned. */
-  const onEndInForm = (
-    event: KeyboardEvent,
-    field: HTMLInputElement,
-    { isScanned, ...of }: End,
-  ) => {
-    // Its beginning went elsewhere, or has opened the question.
-    const isTail = isScanned && (of.from !== field || of.beganAt - actedAt < AFTER_LETTER_MS);
-    const isMeant = field.name === 'trackingNumber' && !field.readOnly && !isTail;
+  const onEndInForm = (event: KeyboardEvent, field: HTMLInputElement, of: End) => {
     // A person goes on with Tab.
     const isTab = event.key === 'Tab';
-    const isEndedByTab = of.isFast && of.text === field.value && !event.shiftKey;
+    const isScanned = isTab ? of.isFast : of.isScanned || of.isSwift;
+    // Its beginning went elsewhere, or has opened the question.
+    const isTail = isScanned && (of.from !== field || of.beganAt - actedAt < AFTER_LETTER_MS);
+    // A question that has only now opened takes no Enter.
+    if (event.defaultPrevented && !isTail) return;
+    const isMeant = field.name === 'trackingNumber' && !field.readOnly && !isTail;
+    const isEndedByTab = isScanned && of.text === field.value && !event.shiftKey;
     if (isTab && !isTail && !(isMeant && isEndedByTab)) return;
     if (isMeant && isScanned && !isTab) return;
     if (isScanned || of.isSecond) event.preventDefault();
@@ -181,8 +183,14 @@ export function listenForKeys(
     const isBlank = key === ' ' && burst.text === ' ';
     if (isBlank && !(target instanceof HTMLButtonElement)) return;
     event.preventDefault();
-    const press = () => (target as HTMLButtonElement).click();
-    timer = isBlank ? setTimeout(press, ALONE_AFTER_MS) : setTimeout(onPause, waitMsFor(key));
+    const press = () => {
+      burst.clear();
+      (target as HTMLButtonElement).click();
+    };
+    if (isBlank && burst.pauseMs < SAME_CODE_MS) return;
+    timer = isBlank
+      ? setTimeout(press, isForScans() ? SLOW_CODE_KEY_MS : CODE_KEY_MS)
+      : setTimeout(onPause, waitMsFor(key));
   };
   /** A key that is held moves, selects and scrolls; it confirms nothing, and opens nothing. */
   const onRepeat = (event: KeyboardEvent) => {
@@ -203,7 +211,8 @@ export function listenForKeys(
       const isDue = timer !== undefined && burst.isOver(timeStamp, mostMs);
       if (isDue) onPause();
       goesOn = isDue && burst.isTaken;
-      end = isEnd(key) && !repeat ? burst.end(key, timeStamp, mostMs) : undefined;
+      const endMs = key === 'Enter' && !isTyping(target) ? SAME_CODE_MS : mostMs;
+      end = isEnd(key) && !repeat ? burst.end(key, timeStamp, endMs) : undefined;
       // Of a person.
       if (/^(Arrow|Escape|Backspace)/.test(key)) burst.clear();
       // Chromium sends an event without a key when a suggestion is taken. Characters with AltGr have both modifiers.
@@ -217,6 +226,7 @@ export function listenForKeys(
     if (!isSignedIn() || isComposing) return;
     // What is scanned or typed after this takes the place of what is there, if the form stays.
     if ((key === 'Enter' || end?.isScanned) && isInForm(target)) target.select();
+    if (end !== undefined && isInForm(target)) onEndInForm(event, target, end);
     if (event.defaultPrevented) return;
     if (event.ctrlKey || event.metaKey || event.altKey) {
       const command = event.altKey ? undefined : commandOf(key, target);
@@ -234,7 +244,6 @@ export function listenForKeys(
     timer = undefined;
     if (isTyping(target)) {
       if (end !== undefined && isSearch(target)) onEndInSearch(event, target, end);
-      if (end !== undefined && isInForm(target)) onEndInForm(event, target, end);
     } else if (end !== undefined) onEnd(event, end);
     else if (!goesOn) onCharacter(event);
   });

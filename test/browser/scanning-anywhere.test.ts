@@ -87,6 +87,28 @@ test('a scan is known by the times between its keys', () => {
     const end = typed(keys, gapsMs, endMs);
     assert.deepEqual([end.text, end.isScanned], [text, isScanned], `${keys} ${gapsMs} ${endMs}`);
   }
+  // A late end that some people are as quick for: a question asks once more.
+  for (const [keys, keyMs, endMs, isSwift] of [
+    ['4006381333931', 60, 250, true],
+    ['998', 100, 900, true],
+    ['998', 60, 1_100, false],
+    ['99', 60, 150, false],
+    ['lost', 110, 150, false],
+  ] as const) {
+    assert.equal(typed(keys, [keyMs], endMs).isSwift, isSwift, `${keys} ${keyMs} ${endMs}`);
+  }
+  // A fast code goes on after a pause, a slow one and a text that was taken do not.
+  for (const [keyMs, isTaken, text] of [
+    [10, false, 'AB12'],
+    [60, false, '2'],
+    [10, true, '2'],
+  ] as const) {
+    const { burst } = typed('', [], 0);
+    for (const [index, key] of [...'AB1'].entries()) burst.add(key, index * keyMs, null, 200);
+    burst.isTaken = isTaken;
+    burst.add('2', 900, null, 200);
+    assert.equal(burst.text, text);
+  }
   // A second end belongs to the first, a third does not.
   const { burst, at } = typed('04', [10], 10);
   assert.equal(burst.end('Enter', at + 250, 200).isSecond, true);
@@ -108,12 +130,36 @@ test('an Enter that comes late, twice, or is held confirms nothing', async (t) =
     await press(page, 'Enter', second);
     await question(page).getByText('A scan does not confirm.').waitFor();
   }
-  await page.getByLabel('Then place it again').focus();
-  await scanAt(page, '998', late('998', 210));
-  await press(page, 'Enter', 230);
-  await question(page).getByRole('button', { name: 'Cancel order', exact: true }).focus();
-  await scanAt(page, ' 998', late(' 998', 10));
-  await page.clock.runFor(300);
+  // A slow scanner, and one that pauses before the last character.
+  await scanAt(page, '4006381333931', [300, ...Array(12).fill(60), 250]);
+  await question(page).getByText('A scan does not confirm.').waitFor();
+  await scanAt(page, '4006381333931', [300, ...Array(11).fill(10), 220, 110]);
+  await question(page).getByText('A scan does not confirm.').waitFor();
+  for (const place of [
+    page.getByLabel('Then place it again'),
+    question(page).getByRole('button', { name: 'Cancel order', exact: true }),
+  ]) {
+    for (const [code, keyMs] of [
+      ['998', [...late('998', 210)]],
+      ['49', [300, 10, 210]],
+      ['998', [300, 60, 60, 900]],
+    ] as const) {
+      await place.focus();
+      await scanAt(page, code, keyMs);
+      await press(page, 'Enter', 230);
+    }
+  }
+  const danger = question(page).getByRole('button', { name: 'Cancel order', exact: true });
+  for (const [code, keyMs] of [
+    [' 998', late(' 998', 10)],
+    [' 998', [1_100, 70]],
+    ['PO 3', [1_100, 60, 250, 70, 60]],
+    ['PO 3', [1_100, 60, 250, 250, 60]],
+  ] as const) {
+    await danger.focus();
+    await scanAt(page, code, keyMs);
+    await page.clock.runFor(300);
+  }
   assert.deepEqual(await changes(service), NONE);
   await leave(page);
   await ask(page, 'Place order');
@@ -145,10 +191,13 @@ test('a blank presses a button, if no key follows', async (t) => {
   await scanAt(page, ' 998', late(' 998', 10));
   await details(page, 998).waitFor();
   assert.equal(await question(page).count(), 0);
-  await page.getByRole('button', { name: 'Ship order…' }).focus();
-  await press(page, ' ', 300);
-  await page.clock.runFor(100);
-  await question(page).waitFor();
+  for (let time = 0; time < 2; time += 1) {
+    await page.getByRole('button', { name: 'Ship order…' }).focus();
+    await press(page, ' ', 300);
+    await page.clock.runFor(210);
+    await question(page).waitFor();
+    await leave(page);
+  }
 });
 
 test('a slip ships nothing: if it is not looked up, with Caps Lock, or as a reason for several', async (t) => {
@@ -213,6 +262,12 @@ test('a scan into the search box opens what was scanned, or nothing', async (t) 
     await found(page).getByRole('link', { name: '1998' }).waitFor();
     assert.equal(new URL(page.url()).searchParams.get('order'), null);
   }
+  // A slow scan with a late Enter is no part either.
+  await box(page).fill('');
+  await scanAt(page, 'LOT-2026', [300, ...Array(7).fill(60), 150]);
+  await page.clock.runFor(500);
+  await found(page).getByRole('link', { name: 'LOT-2026-5' }).waitFor();
+  assert.equal(new URL(page.url()).searchParams.get('order'), null);
   // The next scan takes its place.
   await scanAt(page, '998', [300, 10]);
   await details(page, 998).waitFor();
@@ -279,16 +334,22 @@ test('letters and Enter that a person types quickly have their actions', async (
 test('a scanner that pauses after a letter, or in the middle, changes and opens nothing else', async (t) => {
   const { service, page } = await opened(t);
   // The letter has opened the question.
-  for (const [pauseMs, keyMs, end] of [
-    [210, 12, 'Tab'],
-    [240, 60, 'Enter'],
+  for (const [pauseMs, keyMs, end, endMs, middleMs = 0] of [
+    [210, 12, 'Tab', 12],
+    [240, 60, 'Enter', 60],
+    [300, 60, 'Enter', 250],
+    [260, 10, 'Enter', 10, 420],
+    // Before Enter has an effect.
+    [210, 10, 'Enter', 10],
   ] as const) {
     await press(page, 's', 300);
     await page.clock.runFor(pauseMs);
     await question(page).waitFor();
-    for (const key of 'hop-2026-000001') await press(page, key, keyMs);
-    await press(page, end, keyMs);
-    await page.clock.runFor(700);
+    for (const key of 'hop') await press(page, key, keyMs);
+    await page.clock.runFor(middleMs);
+    for (const key of '-2026-000001') await press(page, key, keyMs);
+    await press(page, end, endMs);
+    await question(page).getByText('Scan it again.').waitFor();
     assert.equal(await page.getByLabel('Tracking number').inputValue(), '');
     await leave(page);
   }
@@ -326,6 +387,16 @@ test('a person types, pauses, and goes on with Tab', async (t) => {
   assert.equal(await question(page).getByRole('alert').innerText(), '');
   await leave(page);
   assert.deepEqual(await changes(service), NONE);
+  // A quick beginning of a form is not that of a code.
+  await press(page, 'n', 300);
+  await press(page, '7', 430);
+  await press(page, 'Tab', 90);
+  await press(page, '2', 200);
+  await press(page, 'Enter', 450);
+  await page.getByText(/^Order \d+ was placed/).waitFor();
+  await details(page, 5004).waitFor();
+  const { petId, quantity } = (await service.store.orders([5004n]))[0]!;
+  assert.deepEqual([petId, quantity], [7n, 2n]);
   // A reference in two parts, of which the second is an id.
   await press(page, '/', 300);
   await page.clock.runFor(100);

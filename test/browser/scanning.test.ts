@@ -239,9 +239,7 @@ test('Enter confirms a question in its text field, but not in the first half sec
   await page.keyboard.press('Enter');
   assert.equal(await question.count(), 1);
   assert.equal((await service.store.orders([1n]))[0]!.status, 'pending');
-  await page.keyboard.type('dupl');
-  await typeKey(page, 'i');
-  await page.keyboard.type('cate');
+  for (const key of 'duplicate') await typeKey(page, key);
   while ((await question.count()) > 0) await typeKey(page, 'Enter');
   await page.getByText('Order 1 was cancelled').waitFor();
   const [order] = await service.store.orders([1n]);

@@ -100,10 +100,10 @@ export class Changing {
     const { dialog, session } = this.#screen.state;
     const asked = dialog?.kind === 'one' ? dialog : undefined;
     if (asked === undefined || session === undefined || asked.isActing) {
-      const why = asked?.isActing
-        ? `order ${asked.order.id} has no answer yet`
-        : 'it does not confirm';
-      this.#screen.toast(`The scan was not taken: ${why}.`, true);
+      const text = asked?.isActing
+        ? `The scan was not taken: order ${asked.order.id} has no answer yet.`
+        : 'A scan does not confirm. If it was typed, press Enter once more.';
+      this.#screen.toast(text, true);
       return;
     }
     const text =
@@ -116,6 +116,8 @@ export class Changing {
       if (state.dialog === asked) state.dialog = { ...asked, ...mistaken };
     });
     await this.#screen.focus('.given input');
+    // The next scan takes the place of what is there.
+    this.#screen.element.querySelector<HTMLInputElement>('.given input')?.select();
   }
 
   /** Changes several orders, with the progress in the bar, which has the focus. */
