@@ -42,23 +42,19 @@ export async function withStore<T>(
 ): Promise<T> {
   const { database, environment: wanted } = databaseConfig(flags);
   const isNew = !(await database.exists());
-  const store = await database.open({
+  await using store = await database.open({
     create: access === 'create',
     purpose: access === 'read' ? 'read' : 'write',
     onLost: (record) => writeErr(`Acknowledged changes are lost: ${record}.`),
   });
-  try {
-    if (isNew) writeErr(`Created the store ${database.label}.`);
-    const { movedTo, environment } = await store.status({ evenIfMoved: true });
-    if (access !== 'read') expectNotMoved(database.label, movedTo);
-    else if (movedTo !== undefined) writeErr(`This store was moved to ${movedTo}.`);
-    const recorded =
-      access === 'create' ? await claimEnvironment(store, wanted ?? 'production') : environment;
-    expectEnvironment(database.label, recorded, wanted);
-    return await use(store, recorded ?? 'production');
-  } finally {
-    await store.close();
-  }
+  if (isNew) writeErr(`Created the store ${database.label}.`);
+  const { movedTo, environment } = await store.status({ evenIfMoved: true });
+  if (access !== 'read') expectNotMoved(database.label, movedTo);
+  else if (movedTo !== undefined) writeErr(`This store was moved to ${movedTo}.`);
+  const recorded =
+    access === 'create' ? await claimEnvironment(store, wanted ?? 'production') : environment;
+  expectEnvironment(database.label, recorded, wanted);
+  return await use(store, recorded ?? 'production');
 }
 
 /** Reads the database configuration from flags and environment. @throws ConfigError, UsageError */

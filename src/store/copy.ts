@@ -124,19 +124,15 @@ async function moveAway(from: Database, to: Database, source: Source, action: Ac
   if (movedTo !== undefined) return;
   const changed =
     'the store changed while it was copied; stop all processes that write to it, and copy it again';
-  const store = await from.open({ create: false, purpose: 'write' });
-  try {
-    const command = { type: 'moveAway', to: to.label, revision } as const;
-    const record = action === undefined ? [] : [{ type: 'audit', action } as const];
-    const outcome = (await store.apply([...record, command])).at(-1);
-    if (outcome === 'changed') throw new StoreNotUsable(changed);
-    // The store no longer accepts writes, so tables without revisions can be compared too.
-    if (!(await hasChanged(from, source))) return;
-    await store.apply([{ type: 'reactivate' }]);
-    throw new StoreNotUsable(changed);
-  } finally {
-    await store.close();
-  }
+  await using store = await from.open({ create: false, purpose: 'write' });
+  const command = { type: 'moveAway', to: to.label, revision } as const;
+  const record = action === undefined ? [] : [{ type: 'audit', action } as const];
+  const outcome = (await store.apply([...record, command])).at(-1);
+  if (outcome === 'changed') throw new StoreNotUsable(changed);
+  // The store no longer accepts writes, so tables without revisions can be compared too.
+  if (!(await hasChanged(from, source))) return;
+  await store.apply([{ type: 'reactivate' }]);
+  throw new StoreNotUsable(changed);
 }
 
 async function hasChanged(database: Database, before: Source): Promise<boolean> {

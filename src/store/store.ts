@@ -153,7 +153,7 @@ export interface MovedOption {
  * stays locked for too long; such failures are never reported as outcomes. `apply`, and the methods for requests, also reject with it once the
  * store was moved to another database.
  */
-export interface Store {
+export interface Store extends AsyncDisposable {
   readonly engine: Engine;
   /** Reads for commands. */
   readonly history: History;

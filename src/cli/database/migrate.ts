@@ -33,7 +33,7 @@ async function migrate(flags: DatabaseFlags): Promise<void> {
   const { label } = database;
   let steps: string | undefined;
   let done = `The schema of ${label} is up to date.`;
-  const store = await database.open({
+  await using store = await database.open({
     create: true,
     purpose: 'migration',
     onMigrated: (from, to) => {
@@ -43,11 +43,7 @@ async function migrate(flags: DatabaseFlags): Promise<void> {
     },
     onWaiting: writeErr,
   });
-  try {
-    if (steps !== undefined) await applyRecorded(store, 'migrate', steps);
-  } finally {
-    await store.close();
-  }
+  if (steps !== undefined) await applyRecorded(store, 'migrate', steps);
   writeErr(done);
 }
 

@@ -20,19 +20,15 @@ export function reactivateCommand(): Command {
 
 async function reactivate(flags: DatabaseFlags): Promise<void> {
   const { database, environment: wanted } = databaseConfig(flags);
-  const store = await database.open({ create: false, purpose: 'write' });
-  try {
-    const { movedTo, environment } = await store.status({ evenIfMoved: true });
-    expectEnvironment(database.label, environment, wanted);
-    if (movedTo !== undefined) {
-      await applyRecorded(store, 'reactivate', `from ${movedTo}`, { type: 'reactivate' });
-    }
-    writeErr(
-      movedTo === undefined
-        ? `The store ${database.label} was not moved.`
-        : `The store ${database.label} can be used again. Make sure that ${movedTo} is no longer used.`,
-    );
-  } finally {
-    await store.close();
+  await using store = await database.open({ create: false, purpose: 'write' });
+  const { movedTo, environment } = await store.status({ evenIfMoved: true });
+  expectEnvironment(database.label, environment, wanted);
+  if (movedTo !== undefined) {
+    await applyRecorded(store, 'reactivate', `from ${movedTo}`, { type: 'reactivate' });
   }
+  writeErr(
+    movedTo === undefined
+      ? `The store ${database.label} was not moved.`
+      : `The store ${database.label} can be used again. Make sure that ${movedTo} is no longer used.`,
+  );
 }

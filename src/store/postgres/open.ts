@@ -87,11 +87,12 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
     );
   }
   let closing: Promise<void> | undefined;
-  const close = async () => {
+  const closeAll = async () => {
     clearInterval(looking);
     await operations.close();
     await Promise.all(connections.map((each) => each.close()));
   };
+  const close = () => (closing ??= closeAll());
   return {
     engine: { name: 'postgresql', schema: KNOWN_MIGRATIONS },
     history: historyOf(read, (visit, at) =>
@@ -122,10 +123,8 @@ export async function openPostgres(url: string, options: OpenOptions): Promise<S
       operations.run(async () => {
         await Promise.all([reading, paging, writing].map((each) => each.session()));
       }),
-    close: () => {
-      closing ??= close();
-      return closing;
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -91,12 +91,13 @@ function storeOf(
       return use(each);
     });
   /** Closes the writer last: the last connection to close checkpoints the write-ahead log. */
-  const close = async () => {
+  const closeAll = async () => {
     await endReads();
     listing.close();
     session.close();
     await writer.close();
   };
+  const close = () => (closing ??= closeAll());
   return {
     engine: { name: 'sqlite', schema: MIGRATIONS.length },
     history: historyOf(read, (visit, at) => guarded(() => scanOrders(reading, visit, at))),
@@ -115,10 +116,8 @@ function storeOf(
     webhookLags: (revisions) => guarded(() => turns.run(() => readWebhookLags(session, revisions))),
     sizes: () => guarded(() => sizesOf(path)),
     connected: () => guarded(() => {}),
-    close: () => {
-      closing ??= close();
-      return closing;
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

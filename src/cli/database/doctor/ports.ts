@@ -63,18 +63,14 @@ async function isServed(
 ): Promise<boolean> {
   const hasName = served === database.label;
   try {
-    const store = await database.open({ create: false, purpose: 'read' });
-    try {
-      const { revision, identity: own } = await store.status({ evenIfMoved: true });
-      if (own !== identity) return false;
-      if (hasName) return true;
-      const head = parsePosition((await answerOf(`${url}/head`))?.trim() ?? '');
-      // At revision 0 all stores have the same head.
-      if (head === undefined || head.revision === 0n || head.revision < revision) return false;
-      return (await store.feed(head, 1)) !== undefined;
-    } finally {
-      await store.close();
-    }
+    await using store = await database.open({ create: false, purpose: 'read' });
+    const { revision, identity: own } = await store.status({ evenIfMoved: true });
+    if (own !== identity) return false;
+    if (hasName) return true;
+    const head = parsePosition((await answerOf(`${url}/head`))?.trim() ?? '');
+    // At revision 0 all stores have the same head.
+    if (head === undefined || head.revision === 0n || head.revision < revision) return false;
+    return (await store.feed(head, 1)) !== undefined;
   } catch (error) {
     if (error instanceof StoreNotUsable || error instanceof StoreUnavailable) return hasName;
     throw error;

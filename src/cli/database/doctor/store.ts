@@ -102,20 +102,16 @@ function schemaOf({ schema: { has, knows }, schemaDifferences, foreign }: Findin
 }
 
 async function usedStoreOf({ database, environment, webhooks }: Config): Promise<Finding[]> {
-  const store = await database.open({ create: false, purpose: 'read' });
-  try {
-    const { latestAt, freeIds } = await store.status();
-    return [
-      ...lossesOf(await store.history.losses()),
-      ...keysOf(await store.keys(), environment),
-      ...clockOf(latestAt),
-      idsOf(freeIds),
-      ...importsOf(await store.history.imports()),
-      ...webhooksOf(await store.webhooks(), webhooks),
-    ];
-  } finally {
-    await store.close();
-  }
+  await using store = await database.open({ create: false, purpose: 'read' });
+  const { latestAt, freeIds } = await store.status();
+  return [
+    ...lossesOf(await store.history.losses()),
+    ...keysOf(await store.keys(), environment),
+    ...clockOf(latestAt),
+    idsOf(freeIds),
+    ...importsOf(await store.history.imports()),
+    ...webhooksOf(await store.webhooks(), webhooks),
+  ];
 }
 
 function keysOf(all: readonly ApiKey[], environment: Config['environment']): Finding[] {

@@ -86,12 +86,8 @@ function conditionsOf(sql: string): string {
 
 /** What the first migrations make, as in sqlite_schema. */
 function ownObjects(count: number): ReadonlyMap<string, string> {
-  const db = new DatabaseSync(':memory:');
-  try {
-    runMigrations(db, 0, count);
-    const rows = db.prepare(OBJECTS).all();
-    return new Map(rows.map(({ type, name, sql }) => [`${type} ${name}`, String(sql)]));
-  } finally {
-    db.close();
-  }
+  using db = new DatabaseSync(':memory:');
+  runMigrations(db, 0, count);
+  const rows = db.prepare(OBJECTS).all();
+  return new Map(rows.map(({ type, name, sql }) => [`${type} ${name}`, String(sql)]));
 }

@@ -196,12 +196,8 @@ export function openForReading(location: Location): DatabaseSync {
 
 /** Runs `use` with a read-only connection, then closes it. */
 export function readDatabase<T>(location: Location, use: (db: DatabaseSync) => T): T {
-  const db = openForReading(location);
-  try {
-    return use(db);
-  } finally {
-    db.close();
-  }
+  using db = openForReading(location);
+  return use(db);
 }
 
 /** @throws StoreNotUsable if there is no file at `path`, or this user may not find it. A FIFO would be waited for. */
@@ -268,7 +264,7 @@ export function readableLocation(path: string): Location {
   // SQLite would delete the log beside it.
   if (statSync(path).size === 0) throw new StoreNotUsable('it is empty');
   const hasLog = sizeOf(`${realpathSync(path)}-wal`) > 0;
-  const db = openForReading(path);
+  using db = openForReading(path);
   try {
     db.prepare('SELECT 1 FROM sqlite_schema').get();
     // Backups have no log. What is only in the log of another name would be missing.
@@ -285,8 +281,6 @@ export function readableLocation(path: string): Location {
     }
     expectOneName(path);
     return new URL(`${pathToFileURL(path)}?immutable=1`);
-  } finally {
-    db.close();
   }
 }
 

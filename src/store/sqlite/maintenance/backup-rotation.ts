@@ -35,7 +35,7 @@ export async function rotateBackups(path: string, rotation: Rotation): Promise<R
   const prefix = prefixOf(path);
   const before = latestOf(prefix, folder);
   if (!isDue(before, everyMs)) return { latest: before };
-  const lock = openLock(resolve(folder, '.store-orders-backup-lock'));
+  using lock = openLock(resolve(folder, '.store-orders-backup-lock'));
   try {
     lock.exec('BEGIN EXCLUSIVE');
     // Another process may have made one while this one waited for the lock.
@@ -52,8 +52,6 @@ export async function rotateBackups(path: string, rotation: Rotation): Promise<R
   } catch (error) {
     if (codeOf(error) !== 'busy') throw error;
     return { latest: latestOf(prefix, folder) };
-  } finally {
-    lock.close();
   }
 }
 

@@ -228,12 +228,8 @@ export async function changeDatabase<T>(
   path: string,
   change: (db: DatabaseSync) => T | Promise<T>,
 ): Promise<T> {
-  const db = new DatabaseSync(resolve(path), { readBigInts: true });
-  try {
-    return await change(db);
-  } finally {
-    db.close();
-  }
+  using db = new DatabaseSync(resolve(path), { readBigInts: true });
+  return await change(db);
 }
 
 /** Sets columns of the table store, skipping those that an earlier schema lacks. */

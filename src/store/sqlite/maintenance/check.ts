@@ -23,13 +23,11 @@ import { Session } from '../database/session.ts';
 
 /** Checks every page too. All of it takes some seconds for a million orders, and blocks the thread. */
 export async function checkSqlite(path: string, options: StoreCheck = {}): Promise<Findings> {
-  const db = withOpenErrors(path, () => openForReading(readableLocation(path)));
+  using db = withOpenErrors(path, () => openForReading(readableLocation(path)));
   try {
     return await findingsOf(db, options);
   } catch (error) {
     throw openError(path, error);
-  } finally {
-    db.close();
   }
 }
 

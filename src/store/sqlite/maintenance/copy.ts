@@ -95,13 +95,9 @@ export async function whileSqliteMoved(
   label: string,
   complete: (ids: MovedIds) => Promise<void>,
 ): Promise<void> {
-  const { db } = withOpenErrors(path, () => openForWriting(path, false));
-  try {
-    withOpenErrors(path, () => retryWhileBusy(LOCK_WAIT_MS, () => db.exec('BEGIN IMMEDIATE')));
-    await completeMoved(new Session(db), label, complete);
-  } finally {
-    db.close();
-  }
+  using db = withOpenErrors(path, () => openForWriting(path, false).db);
+  withOpenErrors(path, () => retryWhileBusy(LOCK_WAIT_MS, () => db.exec('BEGIN IMMEDIATE')));
+  await completeMoved(new Session(db), label, complete);
 }
 
 /** Deletes the rows of an interrupted copy, and the row of the table store, without which no process can open it. */

@@ -118,13 +118,9 @@ function locksOf(file: string): Finding[] {
   // Nothing has the database open.
   if (!existsSync(file) || !existsSync(`${realpathSync(file)}-shm`)) return [];
   try {
-    const db = new DatabaseSync(file, { timeout: HELD_MS });
-    try {
-      db.exec('BEGIN IMMEDIATE; ROLLBACK');
-      return [ok('locks', 'no process is in the way of changes')];
-    } finally {
-      db.close();
-    }
+    using db = new DatabaseSync(file, { timeout: HELD_MS });
+    db.exec('BEGIN IMMEDIATE; ROLLBACK');
+    return [ok('locks', 'no process is in the way of changes')];
   } catch (error) {
     if (codeOf(error) !== 'busy') return [];
     const found = 'every change fails: another process has a transaction open that writes';
