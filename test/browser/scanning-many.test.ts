@@ -166,7 +166,7 @@ test('what is ready ships together, with the tracking numbers of a pasted list',
     if (request.url().endsWith('/find')) finds.push(request);
   });
   await page.getByRole('button', { name: 'Add to the list' }).click();
-  await tally(page, 'Ready 2').waitFor();
+  await tally(page, 'Ready 1').waitFor();
   assert.equal(await list.inputValue(), '');
   assert.ok(finds.length <= 2);
   const results = (await textOf(page)).map((text) => /^\d (\D+) /.exec(text)![1]);
@@ -174,9 +174,10 @@ test('what is ready ships together, with the tracking numbers of a pasted list',
     'Not found',
     'Not a tracking number',
     'Tracking number is there twice',
-    'Ready',
+    'Tracking number is there twice',
     'Ready',
   ]);
+  await page.getByRole('button', { name: 'Remove 3', exact: true }).click();
   await page.getByRole('button', { name: 'Ship 2…' }).click();
   const dialog = page.getByRole('alertdialog');
   await dialog.getByText('2 of them with a tracking number').waitFor();
@@ -196,6 +197,88 @@ test('what is ready ships together, with the tracking numbers of a pasted list',
       ]),
     ],
   );
+  assert.deepEqual(problems, []);
+});
+
+test('a tracking number of two orders, or two of an order, is used for none until a line is removed', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n), pending(3n));
+  const { page } = await signedIn(t, browser, service, { search: '?view=scan' });
+  const paste = async (text: string) => {
+    await page.getByLabel('Or paste a list').fill(text);
+    await page.getByRole('button', { name: 'Add to the list' }).click();
+  };
+  const twice = page.getByRole('row', { name: 'Tracking number is there twice' });
+  const remove = (code: string) =>
+    page
+      .getByRole('button', { name: `Remove ${code}`, exact: true })
+      .first()
+      .click();
+  const isReady = (id: number, number: string) =>
+    page.getByRole('row', { name: new RegExp(`Ready ${id} .* ${number}`) }).waitFor();
+  for (const text of ['1\tJJD-1\n2\tJJD-1', '2\tJJD-1\n1\tJJD-1']) {
+    await paste(text);
+    await tally(page, 'To look at 2').waitFor();
+    assert.equal(await twice.count(), 2);
+    assert.equal(await page.getByRole('button', { name: /^Ship \d/ }).count(), 0);
+    await remove('2');
+    await isReady(1, 'JJD-1');
+    await page.getByRole('button', { name: 'Clear', exact: true }).click();
+  }
+  await paste('1\tJJD-1\n1\tJJD-2\n1');
+  await tally(page, 'To look at 2').waitFor();
+  assert.equal(await page.getByRole('row', { name: 'Two tracking numbers' }).count(), 2);
+  await remove('1');
+  await isReady(1, 'JJD-1');
+  await page.getByRole('button', { name: 'Ship 1…' }).click();
+  await page.getByRole('button', { name: 'Ship 1 order' }).click();
+  await tally(page, 'Done 1').waitFor();
+  // Also one that is shipped already.
+  await paste('2\tJJD-1\n1\tJJD-9');
+  await page.getByRole('row', { name: 'Shipped with JJD-1; JJD-9 was not used' }).waitFor();
+  assert.equal(await twice.count(), 1);
+  await tally(page, 'Ready 0').waitFor();
+});
+
+test('a scanned order that was cancelled elsewhere is to be looked at; one that is cancelled from the page is done', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n));
+  await service.store.apply([{ type: 'cancel', id: 1n }]);
+  const { page, problems } = await signedIn(t, browser, service, { search: '?view=scan' });
+  await page.getByText('Nothing scanned yet').waitFor();
+  await scan(page, '1');
+  await last(page).getByText('Cancelled: do not ship').waitFor();
+  await tally(page, 'To look at 1').waitFor();
+  const [red, ground] = await page
+    .getByRole('row', { name: 'Cancelled: do not ship' })
+    .evaluate((each) => [
+      getComputedStyle(each.querySelector('.result')!).color,
+      getComputedStyle(each).backgroundColor,
+    ]);
+  await scan(page, 'nothing');
+  const missing = page.getByRole('row', { name: 'Not found' });
+  await missing.waitFor();
+  assert.deepEqual(
+    await missing.evaluate((each) => [
+      getComputedStyle(each.querySelector('.result')!).color,
+      getComputedStyle(each).backgroundColor,
+    ]),
+    [red, ground],
+  );
+  await page.getByLabel('Or paste a list').fill('1\tJJD-1');
+  await page.getByRole('button', { name: 'Add to the list' }).click();
+  await page.getByRole('row', { name: 'Cancelled: do not ship; JJD-1 was not used' }).waitFor();
+  await scan(page, '2');
+  await page.getByRole('button', { name: 'Cancel 1…' }).click();
+  await page.getByRole('button', { name: 'Cancel 1 order' }).click();
+  await tally(page, 'Done 1').waitFor();
+  await page.reload();
+  await tally(page, 'Done 1').waitFor();
+  // It is in the hands of somebody again.
+  await scan(page, '2');
+  await last(page).getByText('Cancelled: do not ship').waitFor();
+  await tally(page, 'To look at 3').waitFor();
+  assert.deepEqual(await accessibilityFindings(page), []);
   assert.deepEqual(problems, []);
 });
 
@@ -229,11 +312,22 @@ test('an order that cannot ship has its own tracking number beside it, not one o
     { type: 'ship', id: 2n, trackingNumber: '3SX-2' },
   ]);
   const { page } = await signedIn(t, browser, service, { search: '?view=scan' });
-  await page.getByLabel('Or paste a list').fill('1\t3\n2\t3\n3\t3SX-3');
+  await page.getByLabel('Or paste a list').fill('1\t5\n2\t4\n3\t3SX-3');
   await page.getByRole('button', { name: 'Add to the list' }).click();
   await tally(page, 'Ready 1').waitFor();
   const numbers = (await textOf(page)).map((text) => text.split(' pet ')[1]);
   assert.deepEqual(numbers, ['3 3SX-3', '2 today 3SX-2', '1 today']);
+  // Also after a reload, both are to be looked at.
+  await page.reload();
+  await tally(page, 'To look at 2').waitFor();
+  await page.getByRole('row', { name: 'Shipped with 3SX-2; 4 was not used' }).waitFor();
+  await page
+    .getByRole('row', { name: 'Shipped with no tracking number; 5 was not used' })
+    .waitFor();
+  // What was scanned again needs nothing.
+  await page.getByRole('button', { name: 'Remove 2', exact: true }).click();
+  await scan(page, '2');
+  await tally(page, 'Done 1').waitFor();
 });
 
 test('a list that was cleared comes back until the next scan, and not for another key', async (t) => {
@@ -254,7 +348,7 @@ test('a list that was cleared comes back until the next scan, and not for anothe
   // What has happened meanwhile is known.
   await service.store.apply([{ type: 'cancel', id: 2n }]);
   await page.keyboard.press('Control+z');
-  await tally(page, 'Done 1').waitFor();
+  await tally(page, 'To look at 1').waitFor();
   assert.equal((await textOf(page))[1], before[1]);
   await tally(page, 'Ready 1').waitFor();
   await clear();

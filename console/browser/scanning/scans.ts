@@ -25,22 +25,30 @@ export interface JudgedScan {
   readonly scan: Scan;
   /** Undefined if there is none, or if it is not known which. */
   readonly order: OrderRecord | undefined;
-  /** waiting: not looked up yet; several: more than one order; mistaken, repeated: the tracking number is an order's, or another line's. */
-  readonly result: 'waiting' | 'ready' | 'done' | 'missing' | 'several' | 'mistaken' | 'repeated';
+  /**
+   * waiting: not looked up yet; several: more than one order; cancelled: not from this page; unused: shipped with another tracking number; mistaken,
+   * repeated: the tracking number is an order's, or another line's; numbers: the order has several.
+   */
+  readonly result:
+    | ('waiting' | 'ready' | 'done' | 'missing' | 'several')
+    | ('cancelled' | 'unused' | 'mistaken' | 'repeated' | 'numbers');
 }
 
-/** Of lines with the same tracking number, it belongs to the earliest. */
+/** An order has one tracking number, and shares it with none: of lines that contradict each other, it is not known which is right. */
 export function judged(lines: readonly Scan[]): readonly JudgedScan[] {
-  const numbers = new Set<string>();
-  return lines
-    .toReversed()
-    .map((scan) => {
-      const { trackingNumber } = scan;
-      const isRepeated = trackingNumber !== undefined && numbers.has(trackingNumber);
-      if (trackingNumber !== undefined) numbers.add(trackingNumber);
-      return { scan, order: orderOf(scan), result: resultOf(scan, isRepeated) };
-    })
-    .toReversed();
+  const all = lines.map((scan) => ({ scan, order: orderOf(scan) }));
+  const used = all.flatMap(({ scan, order }) => [
+    ...new Set([scan.trackingNumber, order?.trackingNumber]),
+  ]);
+  const numbers = Map.groupBy(used, (each) => each);
+  const ids = Map.groupBy(all, ({ order }) => order?.id);
+  return all.map(({ scan, order }) => {
+    const { trackingNumber } = scan;
+    const isRepeated = trackingNumber !== undefined && numbers.get(trackingNumber)!.length > 1;
+    const isAlone = ids.get(order?.id)!.length === 1;
+    const problem = isAlone ? (isRepeated ? 'repeated' : undefined) : 'numbers';
+    return { scan, order, result: resultOf(scan, order, problem) };
+  });
 }
 
 /** The lines whose orders can ship, the earliest first. */
@@ -54,14 +62,17 @@ function orderOf({ orders, chosen }: Scan): OrderRecord | undefined {
   return orders?.length === 1 ? orders[0] : undefined;
 }
 
-function resultOf(scan: Scan, isRepeated: boolean): JudgedScan['result'] {
-  const { orders, isMistaken } = scan;
+function resultOf(
+  { orders, trackingNumber, isMistaken, isCancelledHere }: Scan,
+  order: OrderRecord | undefined,
+  problem: 'repeated' | 'numbers' | undefined,
+): JudgedScan['result'] {
   if (orders === undefined) return 'waiting';
-  const order = orderOf(scan);
   if (order === undefined) return orders.length === 0 ? 'missing' : 'several';
-  if (order.status !== 'pending') return 'done';
-  if (isRepeated) return 'repeated';
-  return isMistaken ? 'mistaken' : 'ready';
+  if (order.status === 'cancelled') return isCancelledHere ? 'done' : 'cancelled';
+  if (order.status !== 'pending')
+    return (trackingNumber ?? order.trackingNumber) === order.trackingNumber ? 'done' : 'unused';
+  return problem ?? (isMistaken ? 'mistaken' : 'ready');
 }
 
 /** The codes that were scanned, or pasted, and the orders that they mean. */
@@ -129,6 +140,16 @@ export class Scanning {
     this.#change({ lines: lines.filter((each) => each.number !== number) });
   }
 
+  /** Keeps which orders were cancelled from this page: their parcels are known. */
+  noteCancelled(): void {
+    const { bulk, scans, view } = this.#screen.state;
+    if (bulk?.action !== 'cancel' || view.page !== 'scan') return;
+    const isDone = (id = 0n) => bulk.results.get(id)?.kind === 'done';
+    const noted = (scan: Scan) =>
+      isDone(orderOf(scan)?.id) ? { ...scan, isCancelledHere: true } : scan;
+    this.#change({ lines: scans.lines.map(noted) });
+  }
+
   /** Takes back the last scan, or that the list was cleared. */
   takeBack(): void {
     const { lines, cleared } = this.#screen.state.scans;
@@ -155,7 +176,8 @@ export class Scanning {
       number += 1;
       const times = (known?.times ?? 0) + 1;
       const at = now().toISOString();
-      const added = { ...(known ?? NEW), text, trackingNumber, number, times, at };
+      const isCancelledHere = false;
+      const added = { ...(known ?? NEW), text, trackingNumber, number, times, at, isCancelledHere };
       lines = [added, ...lines.filter((each) => !isSame(each))].slice(0, MAX_SCANS);
     }
     this.#change({ lines, cleared: [] });
@@ -226,7 +248,9 @@ export class Scanning {
   }
 }
 
-const NEW = { orders: undefined, chosen: undefined, isMistaken: false } as const;
+const NEW = {
+  ...{ orders: undefined, chosen: undefined, isMistaken: false, isCancelledHere: false },
+} as const;
 
 /** Whether a lookup is repeated without a word, since the code only waits. */
 const isLater = (error: unknown) =>
@@ -242,16 +266,20 @@ function withFound(scan: Scan, found: ReadonlyMap<string, readonly OrderRecord[]
   return { ...scan, orders, isMistaken };
 }
 
-/** What means the same order is one line, the latest one. A tracking number that two lines have is right for one of them only. */
+/** What means the same order is one line, the latest one, unless its lines have different tracking numbers. */
 function merged(lines: readonly Scan[]): Scan[] {
   const result: Scan[] = [];
-  /** Where the line of an order is. */
-  const placeOf = new Map<bigint, number>();
+  /** Where the lines of an order are. */
+  const placesOf = new Map<bigint | undefined, number[]>();
   for (const scan of lines) {
     const id = orderOf(scan)?.id;
-    const place = id === undefined ? undefined : placeOf.get(id);
-    if (place === undefined) {
-      if (id !== undefined) placeOf.set(id, result.length);
+    const places = placesOf.get(id) ?? [];
+    const place = places.find((each) => {
+      const numbers = [result[each]!.trackingNumber, scan.trackingNumber];
+      return numbers.includes(undefined) || numbers[0] === numbers[1];
+    });
+    if (id === undefined || place === undefined) {
+      placesOf.set(id, [...places, result.length]);
       result.push(scan);
       continue;
     }
@@ -277,6 +305,7 @@ function storedFor(key: string): Scan[] {
             {
               ...{ ...NEW, text: each.text, number: each.number },
               times: Number(each.times) || 1,
+              isCancelledHere: each.isCancelledHere === true,
               at: String(each.at),
               trackingNumber:
                 typeof each.trackingNumber === 'string' ? each.trackingNumber : undefined,
