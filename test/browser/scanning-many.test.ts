@@ -36,6 +36,13 @@ test('a pasted line is one text if that names an order, otherwise what commas or
   assert.deepEqual(texts('997 996', '997', '996'), ['997', '996']);
   assert.deepEqual(texts('997 996', '997 996', '997', '996'), ['997 996']);
   assert.deepEqual(texts('997 996', '997'), ['997 996']);
+  // A reference can end like an empty column.
+  assert.deepEqual(texts('217;\n217,\n04 ;;\nA b;\nA,', '217', '04', 'A b', 'A,'), [
+    ...['217', '217', '04', 'A b', 'A,'],
+  ]);
+  assert.deepEqual(entriesIn('1;JJD-1\n2;JJD-2\n3;\n', '1', '2', '3').at(-1), {
+    ...{ text: '3', trackingNumber: undefined },
+  });
   // Not orders 1 and 2.
   assert.deepEqual(texts('1,000,2,000', '1', '2'), ['1,000,2,000']);
   assert.deepEqual(texts(' \n '), []);
@@ -388,6 +395,31 @@ test('while the store cannot be reached, codes wait, and are looked up when it c
   assert.equal(await lines(page).count(), 2);
   await page.unroute('**/v2/store/orders/find');
   await tally(page, 'Ready 2').waitFor();
+});
+
+test('a list is pasted on the page for scanning wherever the focus is, except in a text field', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n), pending(3n));
+  const { page } = await signedIn(t, browser, service, { search: '?view=scan' });
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const copy = (text: string) => page.evaluate((it) => navigator.clipboard.writeText(it), text);
+  await page.getByText('Nothing scanned yet').waitFor();
+  await copy('1\tJJD-1\n217;');
+  await page.keyboard.press('Control+v');
+  await tally(page, 'Scanned 2').waitFor();
+  await page.getByRole('row', { name: /Ready 1 .* JJD-1/ }).waitFor();
+  await copy('2');
+  await page.getByRole('checkbox', { name: 'Sound' }).focus();
+  await page.keyboard.press('Control+v');
+  await tally(page, 'Ready 2').waitFor();
+  await copy('3');
+  for (const name of ['Or paste a list', 'Find an order']) {
+    await page.getByLabel(name).focus();
+    await page.keyboard.press('Control+v');
+    assert.equal(await page.getByLabel(name).inputValue(), '3');
+  }
+  await page.getByRole('search').getByRole('link', { name: '3' }).first().waitFor();
+  await tally(page, 'Scanned 3').waitFor();
 });
 
 test('a list of several lines that is pasted into the search box goes to the page for scanning', async (t) => {

@@ -35,8 +35,10 @@ function waysOf(text: string, separators: readonly RegExp[]): (readonly string[]
       .map((each) => each.trim())
       .filter((each) => each !== ''),
   );
-  // 1,000,2,000 is not four ids.
-  return [[text], ...split.filter((parts) => parts.length > 1 && !parts.some(isRest))];
+  // 1,000,2,000 is not four ids; 217; has an empty second column.
+  const isOther = (parts: readonly string[]) =>
+    parts.length === 1 ? parts[0] !== text : parts.length > 1 && !parts.some(isRest);
+  return [[text], ...split.filter(isOther)];
 }
 
 const isRest = (part: string) => /^0\d/.test(part);

@@ -83,6 +83,13 @@ export class Scanning {
 
   constructor(screen: Screen) {
     this.#screen = screen;
+    // As a scan, it needs no field with the cursor.
+    addEventListener('paste', ({ target, clipboardData }) => {
+      const isField = (target as Element).matches('input:not([type="checkbox"]), textarea');
+      const isScanPage = screen.element.querySelector('.paste') !== null;
+      if (isScanPage && screen.state.dialog === undefined && !isField)
+        void this.paste(clipboardData?.getData('text/plain') ?? '');
+    });
   }
 
   /** Shows the list that is kept in this browser, if it is of this key, and looks up what it names. */
