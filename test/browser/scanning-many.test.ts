@@ -422,6 +422,43 @@ test('a list is pasted on the page for scanning wherever the focus is, except in
   await tally(page, 'Scanned 3').waitFor();
 });
 
+test('long references give way to ids, contents, days and tracking numbers, which are one line each', async (t) => {
+  const service = await startService(t);
+  const shipDate = Date.now() + 16 * 86_400_000;
+  const reference = 'EU-CENTRAL-WAREHOUSE-2026/11/ONLINE-SHOP-100329';
+  const orders = [335n, 8_000_000_000_000_000_001n, 337n].map((id) => ({
+    ...{ ...pending(id), petId: 402n, quantity: 151n, reference: `${reference}-${id}`, shipDate },
+  }));
+  await place(service.store, ...orders);
+  await service.store.apply([{ type: 'ship', id: 337n, trackingNumber: '00340434161094021234' }]);
+  const { page } = await signedIn(t, browser, service, { search: '?view=scan' });
+  const numbers = [335n, 337n, 8_000_000_000_000_000_001n].map(
+    (id, index) => `${id}\t0034043416109402123${index}`,
+  );
+  await page.getByLabel('Or paste a list').fill(numbers.join('\n'));
+  await page.getByRole('button', { name: 'Add to the list' }).click();
+  await tally(page, 'Ready 2').waitFor();
+  const areWrapped = (selector: string) =>
+    page.locator(selector).evaluateAll((all) =>
+      all.map((each) => {
+        const range = document.createRange();
+        range.selectNodeContents(each);
+        return range.getBoundingClientRect().height > 1.5 * range.getClientRects()[0]!.height;
+      }),
+    );
+  const none = [false, false, false];
+  for (const width of [1_440, 1_280]) {
+    await page.setViewportSize({ width, height: 900 });
+    assert.deepEqual(await areWrapped('.last .which bdi'), [false]);
+    assert.deepEqual(await areWrapped('.scanned tbody td:nth-child(3) a'), none);
+    for (const column of [5, 6, 7])
+      assert.deepEqual(await areWrapped(`.scanned tbody td:nth-child(${column})`), none);
+    const end = await page.getByText(`${reference}-335`).last().boundingBox();
+    const remove = (await page.getByRole('button', { name: 'Remove 335' }).boundingBox())!;
+    assert.ok(end!.x + end!.width < remove.x && remove.x + remove.width < width);
+  }
+});
+
 test('a list of several lines that is pasted into the search box goes to the page for scanning', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n), pending(2n));

@@ -73,9 +73,10 @@ const isEnded = (order: JudgedScan['order']) => (order?.status ?? 'pending') !==
 function last(judgedScan: JudgedScan) {
   const { scan, order, result } = judgedScan;
   const [className] = RESULTS[result];
+  const code = String(order?.id ?? scan.text);
   return html`<section class="last ${className}" role="status" aria-label="Last scan">
     <p class="what">${outcome(judgedScan)} <span class="hint">${ago(scan.at)}</span></p>
-    <p class="which"><bdi>${order?.id ?? scan.text}</bdi></p>
+    <p class="which" .style=${`--characters:${code.length}`}><bdi>${code}</bdi></p>
     ${order?.reference === undefined ? nothing : html`<p class="name"><bdi>${order.reference}</bdi></p>`}
     <p>${order === undefined ? whyNot(scan.text, result) : html`${contentsOf(order)} ${order.status === 'cancelled' ? nothing : html`· ${order.shipDate === undefined ? 'No ship date' : shipHint(order, true)}`}`}</p>
   </section>`;
