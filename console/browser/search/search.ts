@@ -1,5 +1,5 @@
 import { InvalidRequestError, type OrderRecord } from '@store-orders/client';
-import { parseWrittenId } from '../list/address.ts';
+import { isPart, parseWrittenId } from '../list/address.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
 import type { Containing, Found } from '../state.ts';
@@ -64,8 +64,6 @@ const spellingsOf = (text: string): string[] => [...new Set([text, text.trim()])
 const isReference = (text: string): boolean =>
   text !== '' && [...text].length <= MAX_REFERENCE && !NO_REFERENCE.test(text);
 
-/** Characters of the shortest part of a reference that is looked for. */
-const MIN_PART = 3;
 /** Orders that a page examines before it ends without having found enough. */
 const EXAMINED_PER_PAGE = 50_000;
 
@@ -85,11 +83,13 @@ async function lookUp(session: Session, text: string): Promise<Found> {
   ]);
   const spellings = spellingsOf(text);
   const beginning = found.filter(({ reference }) => !spellings.includes(reference!));
-  const isPart = [...text.trim()].length >= MIN_PART && isReference(text.trim());
   return {
     ...{ text, ...named.get(text)!, beginning },
     // The end of a reference can be an id, too.
-    containing: named.get(text)!.exact.length > 0 || !isPart ? undefined : NOT_BEGUN,
+    containing:
+      named.get(text)!.exact.length > 0 || !isPart(text) || !isReference(text.trim())
+        ? undefined
+        : NOT_BEGUN,
   };
 }
 
