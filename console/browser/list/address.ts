@@ -63,7 +63,6 @@ export function viewOf(search: string): View {
   const textOf = (name: string) => query.get(name) ?? '';
   const asked = textOf('status').split(',');
   const contains = isPart(textOf('contains')) ? textOf('contains') : '';
-  const sorting = sortingOf(textOf('sort'));
   return {
     page: PAGES.find((each) => each === query.get('view')) ?? 'orders',
     statuses: STATUSES.filter((status) => asked.includes(status)),
@@ -73,7 +72,7 @@ export function viewOf(search: string): View {
     ships: rangeIn(textOf('ships'), PRESETS_OF.ships),
     placed: rangeIn(textOf('placed'), PRESETS_OF.placed),
     changed: rangeIn(textOf('changed'), PRESETS_OF.changed),
-    sorting: maySort(sorting.by, contains) ? sorting : NEWEST_FIRST,
+    sorting: sortingOf(textOf('sort'), contains),
     without: columnsIn(query.get('without')),
     order: parseId(textOf('order')),
     days: DAY_COUNTS.find((each) => String(each) === query.get('days')) ?? DAY_COUNTS[0],
@@ -102,11 +101,11 @@ function columnsIn(text: string | null): readonly Column[] | undefined {
   return names && COLUMNS.filter((each) => names.includes(each));
 }
 
-function sortingOf(text: string): Sorting {
+function sortingOf(text: string, contains: string): Sorting {
   const isDescending = text.startsWith('-');
   const by = text.slice(isDescending ? 1 : 0);
   const known = (['id', 'placedAt', 'updatedAt', 'shipDate'] as const).find((each) => each === by);
-  return known === undefined ? NEWEST_FIRST : { by: known, isDescending };
+  return known && maySort(known, contains) ? { by: known, isDescending } : NEWEST_FIRST;
 }
 
 const sortingText = ({ by, isDescending }: Sorting) => `${isDescending ? '-' : ''}${by}`;

@@ -51,11 +51,8 @@ function filters(state: State, actions: Actions) {
 /** Beside the search of a phone: the page for scanning, and the filters, with how many are set. */
 export function phoneTools(state: State, actions: Actions) {
   const { view } = state;
-  const { petId, reference, prefix, contains, ships, placed, changed, statuses } = view;
-  const set = [reference || prefix || contains, ships, placed, changed].filter(
-    (each) => each !== '',
-  ).length;
-  const all = set + (petId === undefined ? 0 : 1) + (statuses.length > 1 ? 1 : 0);
+  // One status is a segment.
+  const all = filterWords(view).length - (view.statuses.length === 1 ? 1 : 0);
   const scan = onPage(view, 'scan');
   return html`<a class="button icon-only scan" href=${searchOf(scan)} aria-label="Scan" @click=${actions.follow(scan)}>${icon('scan')}</a>
     ${isEmptyStore(state) ? nothing : html`<button type="button" class="icon-only" popovertarget="filters" aria-label=${all === 0 ? 'Filters' : `Filters, ${all} set`}>${icon('filter')}${all === 0 ? nothing : html`<b class="number">${all}</b>`}</button>`}`;
@@ -236,8 +233,14 @@ function rangeChip(name: RangeName, state: State, actions: Actions) {
 
 /** The filters of a view as a sentence; empty if there is none. */
 export function filtersInWords(view: View): string {
+  const words = filterWords(view).join(', ');
+  return words && sentence(words);
+}
+
+/** Each filter of a view. */
+function filterWords(view: View) {
   const { petId, reference, prefix, contains, ships, placed, changed, statuses } = view;
-  const parts = [
+  return [
     statuses.length > 0 && statuses.join(' or '),
     petId !== undefined && `of pet ${petId}`,
     reference !== '' && `with the reference ${reference}`,
@@ -247,7 +250,6 @@ export function filtersInWords(view: View): string {
     placed !== '' && `placed: ${rangeName(placed, view)}`,
     changed !== '' && `changed: ${rangeName(changed, view)}`,
   ].filter(Boolean);
-  return parts.length === 0 ? '' : sentence(parts.join(', '));
 }
 
 /** The name of a range: "Next 7 days", "Nov 22 to Nov 28". */

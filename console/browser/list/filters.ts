@@ -4,7 +4,7 @@ import { PRESETS_OF, type RangeName, rangeOf } from './range.ts';
 
 export type FilterName = 'pet' | 'reference' | RangeName;
 
-/** Returns the view with the value of a filter's form; undefined, with a message in the form, if it is not an id. */
+/** Returns the view with the value of a filter's form; undefined, with a message in the form, if it cannot be one. */
 export function applyFilter(name: FilterName, view: View, form: HTMLFormElement): View | undefined {
   const valueIn = (field: string) => (form.elements.namedItem(field) as HTMLInputElement).value;
   const textIn = (field: string) => valueIn(field).trim();

@@ -37,16 +37,15 @@ export interface JudgedScan {
 /** An order has one tracking number, and shares it with none: of lines that contradict each other, it is not known which is right. */
 export function judged(lines: readonly Scan[]): readonly JudgedScan[] {
   const all = lines.map((scan) => ({ scan, order: orderOf(scan) }));
-  const used = all.flatMap(({ scan, order }) => [
-    ...new Set([scan.trackingNumber, order?.trackingNumber]),
-  ]);
-  const numbers = Map.groupBy(used, (each) => each);
+  const numbers = Map.groupBy(
+    all.flatMap(({ scan, order }) => [...new Set([scan.trackingNumber, order?.trackingNumber])]),
+    (each) => each,
+  );
   const ids = Map.groupBy(all, ({ order }) => order?.id);
   return all.map(({ scan, order }) => {
     const { trackingNumber } = scan;
-    const isRepeated = trackingNumber !== undefined && numbers.get(trackingNumber)!.length > 1;
-    const isAlone = ids.get(order?.id)!.length === 1;
-    const problem = isAlone ? (isRepeated ? 'repeated' : undefined) : 'numbers';
+    const isShared = trackingNumber !== undefined && numbers.get(trackingNumber)!.length > 1;
+    const problem = ids.get(order?.id)!.length > 1 ? 'numbers' : isShared ? 'repeated' : undefined;
     return { scan, order, result: resultOf(scan, order, problem) };
   });
 }
@@ -113,28 +112,24 @@ export class Scanning {
     const lines = linesIn(text);
     if (session === undefined || lines.length === 0) return false;
     this.#change({ isReading: true, problem: undefined });
+    let problem: string | undefined;
     try {
       const texts = lines.flatMap(({ ways, trackingNumber, columns }) =>
         [ways, trackingNumber ?? [], columns].flat(2),
       );
       const found = await ordersOf(session, texts);
-      const isKnown = (each: string) => found.get(each)!.length > 0;
-      const entries = entriesOf(lines, isKnown);
-      const { length } = this.#screen.state.scans.lines;
-      if (length + entries.length > MAX_SCANS) {
-        const problem = `The list has room for ${count(MAX_SCANS - length)} more; this text has ${count(entries.length)}.`;
-        this.#change({ isReading: false, problem });
-        return false;
-      }
-      this.#add(entries);
-      this.#show(found);
-      this.#change({ isReading: false });
+      const entries = entriesOf(lines, (each) => found.get(each)!.length > 0);
+      const room = MAX_SCANS - this.#screen.state.scans.lines.length;
+      if (entries.length <= room) {
+        this.#add(entries);
+        this.#show(found);
+      } else
+        problem = `The list has room for ${count(room)} more; this text has ${count(entries.length)}.`;
     } catch (error) {
-      const problem = this.#screen.problemOf(session, error);
-      this.#change({ isReading: false, problem });
-      return false;
+      problem = this.#screen.problemOf(session, error);
     }
-    return true;
+    this.#change({ isReading: false, problem });
+    return problem === undefined;
   }
 
   /** Chooses the order of a code that names several. */
@@ -247,8 +242,7 @@ export class Scanning {
       state.scans = { ...state.scans, ...change };
       if (change.lines === undefined || state.session === undefined) return;
       const kept = change.lines.map(({ orders: _, isMistaken: __, ...each }) => ({
-        ...each,
-        chosen: each.chosen === undefined ? undefined : String(each.chosen),
+        ...{ ...each, chosen: each.chosen?.toString() },
       }));
       localStorage.setItem(STORED, JSON.stringify({ key: state.session.key.id, lines: kept }));
     });
@@ -275,30 +269,15 @@ function withFound(scan: Scan, found: ReadonlyMap<string, readonly OrderRecord[]
 
 /** What means the same order is one line, the latest one, unless its lines have different tracking numbers. */
 function merged(lines: readonly Scan[]): Scan[] {
-  const result: Scan[] = [];
-  /** Where the lines of an order are. */
-  const placesOf = new Map<bigint | undefined, number[]>();
-  for (const scan of lines) {
-    const id = orderOf(scan)?.id;
-    const places = placesOf.get(id) ?? [];
-    const place = places.find((each) => {
-      const numbers = [result[each]!.trackingNumber, scan.trackingNumber];
-      return numbers.includes(undefined) || numbers[0] === numbers[1];
-    });
-    if (id === undefined || place === undefined) {
-      placesOf.set(id, [...places, result.length]);
-      result.push(scan);
-      continue;
-    }
-    const first = result[place]!;
-    result[place] = {
-      ...first,
-      times: first.times + scan.times,
-      trackingNumber: first.trackingNumber ?? scan.trackingNumber,
-      isMistaken: first.isMistaken || scan.isMistaken,
-    };
-  }
-  return result;
+  const ofOrders = Map.groupBy(lines, (scan) => orderOf(scan)?.id ?? scan);
+  return [...ofOrders.values()].flatMap((same) => {
+    const [latest] = same.flatMap(({ trackingNumber }) => trackingNumber ?? []);
+    const numbers = Map.groupBy(same, ({ trackingNumber }) => trackingNumber ?? latest);
+    return [...numbers].map(([trackingNumber, all]) => ({
+      ...{ ...all[0]!, trackingNumber, isMistaken: all.some(({ isMistaken }) => isMistaken) },
+      times: all.reduce((sum, { times }) => sum + times, 0),
+    }));
+  });
 }
 
 /** Returns the lines that are kept for a key. */
@@ -306,21 +285,10 @@ function storedFor(key: string): Scan[] {
   try {
     const stored = JSON.parse(localStorage.getItem(STORED) ?? '{}');
     if (stored.key !== key || !Array.isArray(stored.lines)) return [];
-    return stored.lines.slice(0, MAX_SCANS).flatMap((each: Record<string, unknown>) =>
-      typeof each?.text === 'string' && typeof each.number === 'number'
-        ? [
-            {
-              ...{ ...NEW, text: each.text, number: each.number },
-              times: Number(each.times) || 1,
-              isCancelledHere: each.isCancelledHere === true,
-              at: String(each.at),
-              trackingNumber:
-                typeof each.trackingNumber === 'string' ? each.trackingNumber : undefined,
-              chosen: typeof each.chosen === 'string' ? BigInt(each.chosen) : undefined,
-            },
-          ]
-        : [],
-    );
+    return stored.lines
+      .slice(0, MAX_SCANS)
+      .filter(({ text, number }: Scan) => typeof text === 'string' && typeof number === 'number')
+      .map((each: Scan) => ({ ...NEW, ...each, chosen: each.chosen && BigInt(each.chosen) }));
   } catch {
     // The stored text comes from another program.
     return [];
@@ -328,10 +296,7 @@ function storedFor(key: string): Scan[] {
 }
 
 /** Returns the orders that texts name. @throws errors of the client library */
-async function ordersOf(
-  session: Session,
-  texts: readonly string[],
-): Promise<Map<string, readonly OrderRecord[]>> {
+async function ordersOf(session: Session, texts: readonly string[]) {
   const found = await ordersNamed(session, texts);
   return new Map([...found].map(([text, named]) => [text, namedBy(named)]));
 }

@@ -1,4 +1,4 @@
-import { InvalidRequestError, type OrderRecord } from '@store-orders/client';
+import type { OrderRecord } from '@store-orders/client';
 import { isPart, parseWrittenId } from '../list/address.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
@@ -36,11 +36,7 @@ const NO_REFERENCE = /\p{Cc}/u;
 const MAX_REFERENCE = 255;
 
 /** Returns the orders that texts name as a whole, by their ids or references. @throws errors of the client library; a TimeoutError after `limitMs` */
-export async function ordersNamed(
-  session: Session,
-  texts: readonly string[],
-  limitMs?: number,
-): Promise<Map<string, Named>> {
+export async function ordersNamed(session: Session, texts: readonly string[], limitMs?: number) {
   const { client, ending } = session;
   const signal = limitMs === undefined ? ending.signal : limited(session, limitMs);
   const ids = new Set(texts.flatMap((text) => parseWrittenId(text) ?? []));
@@ -114,15 +110,10 @@ async function withNextPage(session: Session, found: Found, before: Containing) 
 }
 
 async function beginningWith(session: Session, text: string): Promise<readonly OrderRecord[]> {
-  try {
-    const query = { referencePrefix: text, limit: MAX_HITS + 1 };
-    const options = { signal: limited(session, LIMIT_MS) };
-    return (await session.client.listOrders(query, options)).orders;
-  } catch (error) {
-    // No reference can be such a text.
-    if (error instanceof InvalidRequestError) return [];
-    throw error;
-  }
+  if (!isReference(text)) return [];
+  const query = { referencePrefix: text, limit: MAX_HITS + 1 };
+  const options = { signal: limited(session, LIMIT_MS) };
+  return (await session.client.listOrders(query, options)).orders;
 }
 
 /** The search box: looks up what is typed or scanned. */
