@@ -21,6 +21,20 @@ const last = (page: Page) => page.getByRole('status', { name: 'Last scan' });
 const tally = (page: Page, name: string) =>
   page.getByRole('group', { name: 'What is listed' }).getByRole('button', { name });
 
+/** Listens to the page. @returns the sounds since then */
+async function heard(page: Page) {
+  const sounds = await page.evaluateHandle(() => {
+    const tones: string[] = [];
+    const { start } = OscillatorNode.prototype;
+    OscillatorNode.prototype.start = function (this: OscillatorNode) {
+      tones.push(this.frequency.value > 400 ? 'high' : 'low');
+      start.call(this);
+    };
+    return tones;
+  });
+  return () => sounds.jsonValue();
+}
+
 const entriesIn = (text: string, ...known: string[]) =>
   entriesOf(linesIn(text), (each) => known.includes(each));
 
@@ -184,7 +198,7 @@ test('what is ready ships together, with the tracking numbers of a pasted list',
     'Tracking number is there twice',
     'Ready',
   ]);
-  await page.getByRole('button', { name: 'Remove 3', exact: true }).click();
+  await page.getByRole('button', { name: 'Remove 3, 3SX-2' }).click();
   await page.getByRole('button', { name: 'Ship 2…' }).click();
   const dialog = page.getByRole('alertdialog');
   await dialog.getByText('2 of them with a tracking number').waitFor();
@@ -216,11 +230,8 @@ test('a tracking number of two orders, or two of an order, is used for none unti
     await page.getByRole('button', { name: 'Add to the list' }).click();
   };
   const twice = page.getByRole('row', { name: 'Tracking number is there twice' });
-  const remove = (code: string) =>
-    page
-      .getByRole('button', { name: `Remove ${code}`, exact: true })
-      .first()
-      .click();
+  const remove = (line: string) =>
+    page.getByRole('button', { name: `Remove ${line}`, exact: true }).click();
   const isReady = (id: number, number: string) =>
     page.getByRole('row', { name: new RegExp(`Ready ${id} .* ${number}`) }).waitFor();
   for (const text of ['1\tJJD-1\n2\tJJD-1', '2\tJJD-1\n1\tJJD-1']) {
@@ -228,14 +239,14 @@ test('a tracking number of two orders, or two of an order, is used for none unti
     await tally(page, 'To look at 2').waitFor();
     assert.equal(await twice.count(), 2);
     assert.equal(await page.getByRole('button', { name: /^Ship \d/ }).count(), 0);
-    await remove('2');
+    await remove('2, JJD-1');
     await isReady(1, 'JJD-1');
     await page.getByRole('button', { name: 'Clear', exact: true }).click();
   }
   await paste('1\tJJD-1\n1\tJJD-2\n1');
   await tally(page, 'To look at 2').waitFor();
   assert.equal(await page.getByRole('row', { name: 'Two tracking numbers' }).count(), 2);
-  await remove('1');
+  await remove('1, JJD-2');
   await isReady(1, 'JJD-1');
   await page.getByRole('button', { name: 'Ship 1…' }).click();
   await page.getByRole('button', { name: 'Ship 1 order' }).click();
@@ -253,6 +264,10 @@ test('a scanned order that was cancelled elsewhere is to be looked at; one that 
   await service.store.apply([{ type: 'cancel', id: 1n }]);
   const { page, problems } = await signedIn(t, browser, service, { search: '?view=scan' });
   await page.getByText('Nothing scanned yet').waitFor();
+  const tones = await heard(page);
+  await scan(page, '2');
+  await last(page).getByText('Ready').waitFor();
+  await page.getByRole('button', { name: 'Remove 2', exact: true }).click();
   await scan(page, '1');
   await last(page).getByText('Cancelled: do not ship').waitFor();
   await tally(page, 'To look at 1').waitFor();
@@ -265,6 +280,7 @@ test('a scanned order that was cancelled elsewhere is to be looked at; one that 
   await scan(page, 'nothing');
   const missing = page.getByRole('row', { name: 'Not found' });
   await missing.waitFor();
+  assert.deepEqual(await tones(), ['high', 'low', 'low']);
   assert.deepEqual(
     await missing.evaluate((each) => [
       getComputedStyle(each.querySelector('.result')!).color,
@@ -332,7 +348,7 @@ test('an order that cannot ship has its own tracking number beside it, not one o
     .getByRole('row', { name: 'Shipped with no tracking number; 5 was not used' })
     .waitFor();
   // What was scanned again needs nothing.
-  await page.getByRole('button', { name: 'Remove 2', exact: true }).click();
+  await page.getByRole('button', { name: 'Remove 2, 4' }).click();
   await scan(page, '2');
   await tally(page, 'Done 1').waitFor();
 });

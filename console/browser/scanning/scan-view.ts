@@ -165,7 +165,7 @@ function line({ view }: State, each: JudgedScan, actions: Actions) {
   return html`<tr class=${result}>
     <td class="number">${number}</td><td>${outcome(each)}</td>${cells()}
     <td><bdi>${(isEnded(order) ? order!.trackingNumber : trackingNumber) ?? nothing}</bdi></td>
-    <td><button type="button" class="icon-only quiet" aria-label="Remove ${text}" @click=${actions.removeScan(number)}>${icon('cross')}</button></td>
+    <td><button type="button" class="icon-only quiet" aria-label=${`Remove ${[text, trackingNumber ?? []].flat().join(', ')}`} @click=${actions.removeScan(number)}>${icon('cross')}</button></td>
   </tr>`;
 }
 

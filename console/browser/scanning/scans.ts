@@ -188,11 +188,12 @@ export class Scanning {
   /** Looks up all codes that wait, together. @param isScan whether the result of the last one is to be heard */
   async #lookUp(isScan = false): Promise<void> {
     clearTimeout(this.#timer);
-    const { session, scans } = this.#screen.state;
+    const { session, scans, preferences } = this.#screen.state;
     const waiting = scans.lines.filter(({ orders }) => orders === undefined);
     if (session === undefined || this.#isLooking) return;
     if (waiting.length === 0) {
-      if (isScan) this.#sound();
+      const [last] = judged(scans.lines);
+      if (isScan && last !== undefined && preferences.hasSound) beep(last.result === 'ready');
       return;
     }
     this.#isLooking = true;
@@ -201,7 +202,6 @@ export class Scanning {
       const found = await ordersOf(session, [...waiting.map(({ text }) => text), ...numbers]);
       if (this.#screen.state.session !== session) return;
       this.#show(found);
-      if (isScan) this.#sound();
     } catch (error) {
       const problem = this.#screen.problemOf(session, error);
       if (problem === undefined) return;
@@ -211,10 +211,8 @@ export class Scanning {
     } finally {
       this.#isLooking = false;
     }
-    // Codes that were scanned meanwhile.
-    if (this.#screen.state.scans.lines.some(({ orders }) => orders === undefined)) {
-      await this.#lookUp(isScan);
-    }
+    // Codes that were scanned meanwhile; the last of them is heard.
+    await this.#lookUp(isScan);
   }
 
   /** Shows what codes name that have not been looked up yet. */
@@ -222,12 +220,6 @@ export class Scanning {
     const { lines } = this.#screen.state.scans;
     const known = lines.map((scan) => (scan.orders === undefined ? withFound(scan, found) : scan));
     this.#change({ lines: merged(known), problem: undefined });
-  }
-
-  #sound(): void {
-    const { scans, preferences } = this.#screen.state;
-    const [last] = judged(scans.lines);
-    if (last !== undefined && preferences.hasSound) beep(last.result === 'ready');
   }
 
   #edit(number: number, edit: (scan: Scan) => Scan): void {
