@@ -93,7 +93,11 @@ export class App {
       void this.#list.readAgain();
     });
     const placeAgain = (order: OrderRecord) => this.#placing.open(order);
-    this.#changing = new Changing(this.#screen, () => this.#list.readCounts(), placeAgain);
+    const afterwards = () => {
+      this.#scanning.noteCancelled();
+      return this.#list.readCounts();
+    };
+    this.#changing = new Changing(this.#screen, afterwards, placeAgain);
     this.#actions = this.#actionsOf();
     this.#tabs = new OtherTabs(root, () => this.#signOut('You signed out in another tab.'));
   }

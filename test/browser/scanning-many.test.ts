@@ -21,6 +21,20 @@ const last = (page: Page) => page.getByRole('status', { name: 'Last scan' });
 const tally = (page: Page, name: string) =>
   page.getByRole('group', { name: 'What is listed' }).getByRole('button', { name });
 
+/** Listens to the page. @returns the sounds since then */
+async function heard(page: Page) {
+  const sounds = await page.evaluateHandle(() => {
+    const tones: string[] = [];
+    const { start } = OscillatorNode.prototype;
+    OscillatorNode.prototype.start = function (this: OscillatorNode) {
+      tones.push(this.frequency.value > 400 ? 'high' : 'low');
+      start.call(this);
+    };
+    return tones;
+  });
+  return () => sounds.jsonValue();
+}
+
 const entriesIn = (text: string, ...known: string[]) =>
   entriesOf(linesIn(text), (each) => known.includes(each));
 
@@ -36,6 +50,13 @@ test('a pasted line is one text if that names an order, otherwise what commas or
   assert.deepEqual(texts('997 996', '997', '996'), ['997', '996']);
   assert.deepEqual(texts('997 996', '997 996', '997', '996'), ['997 996']);
   assert.deepEqual(texts('997 996', '997'), ['997 996']);
+  // A reference can end like an empty column.
+  assert.deepEqual(texts('217;\n217,\n04 ;;\nA b;\nA,', '217', '04', 'A b', 'A,'), [
+    ...['217', '217', '04', 'A b', 'A,'],
+  ]);
+  assert.deepEqual(entriesIn('1;JJD-1\n2;JJD-2\n3;\n', '1', '2', '3').at(-1), {
+    ...{ text: '3', trackingNumber: undefined },
+  });
   // Not orders 1 and 2.
   assert.deepEqual(texts('1,000,2,000', '1', '2'), ['1,000,2,000']);
   assert.deepEqual(texts(' \n '), []);
@@ -166,7 +187,7 @@ test('what is ready ships together, with the tracking numbers of a pasted list',
     if (request.url().endsWith('/find')) finds.push(request);
   });
   await page.getByRole('button', { name: 'Add to the list' }).click();
-  await tally(page, 'Ready 2').waitFor();
+  await tally(page, 'Ready 1').waitFor();
   assert.equal(await list.inputValue(), '');
   assert.ok(finds.length <= 2);
   const results = (await textOf(page)).map((text) => /^\d (\D+) /.exec(text)![1]);
@@ -174,9 +195,10 @@ test('what is ready ships together, with the tracking numbers of a pasted list',
     'Not found',
     'Not a tracking number',
     'Tracking number is there twice',
-    'Ready',
+    'Tracking number is there twice',
     'Ready',
   ]);
+  await page.getByRole('button', { name: 'Remove 3, 3SX-2' }).click();
   await page.getByRole('button', { name: 'Ship 2…' }).click();
   const dialog = page.getByRole('alertdialog');
   await dialog.getByText('2 of them with a tracking number').waitFor();
@@ -196,6 +218,90 @@ test('what is ready ships together, with the tracking numbers of a pasted list',
       ]),
     ],
   );
+  assert.deepEqual(problems, []);
+});
+
+test('a tracking number of two orders, or two of an order, is used for none until a line is removed', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n), pending(3n));
+  const { page } = await signedIn(t, browser, service, { search: '?view=scan' });
+  const paste = async (text: string) => {
+    await page.getByLabel('Or paste a list').fill(text);
+    await page.getByRole('button', { name: 'Add to the list' }).click();
+  };
+  const twice = page.getByRole('row', { name: 'Tracking number is there twice' });
+  const remove = (line: string) =>
+    page.getByRole('button', { name: `Remove ${line}`, exact: true }).click();
+  const isReady = (id: number, number: string) =>
+    page.getByRole('row', { name: new RegExp(`Ready ${id} .* ${number}`) }).waitFor();
+  for (const text of ['1\tJJD-1\n2\tJJD-1', '2\tJJD-1\n1\tJJD-1']) {
+    await paste(text);
+    await tally(page, 'To look at 2').waitFor();
+    assert.equal(await twice.count(), 2);
+    assert.equal(await page.getByRole('button', { name: /^Ship \d/ }).count(), 0);
+    await remove('2, JJD-1');
+    await isReady(1, 'JJD-1');
+    await page.getByRole('button', { name: 'Clear', exact: true }).click();
+  }
+  await paste('1\tJJD-1\n1\tJJD-2\n1');
+  await tally(page, 'To look at 2').waitFor();
+  assert.equal(await page.getByRole('row', { name: 'Two tracking numbers' }).count(), 2);
+  await remove('1, JJD-2');
+  await isReady(1, 'JJD-1');
+  await page.getByRole('button', { name: 'Ship 1…' }).click();
+  await page.getByRole('button', { name: 'Ship 1 order' }).click();
+  await tally(page, 'Done 1').waitFor();
+  // Also one that is shipped already.
+  await paste('2\tJJD-1\n1\tJJD-9');
+  await page.getByRole('row', { name: 'Shipped with JJD-1; JJD-9 was not used' }).waitFor();
+  assert.equal(await twice.count(), 1);
+  await tally(page, 'Ready 0').waitFor();
+});
+
+test('a scanned order that was cancelled elsewhere is to be looked at; one that is cancelled from the page is done', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n));
+  await service.store.apply([{ type: 'cancel', id: 1n }]);
+  const { page, problems } = await signedIn(t, browser, service, { search: '?view=scan' });
+  await page.getByText('Nothing scanned yet').waitFor();
+  const tones = await heard(page);
+  await scan(page, '2');
+  await last(page).getByText('Ready').waitFor();
+  await page.getByRole('button', { name: 'Remove 2', exact: true }).click();
+  await scan(page, '1');
+  await last(page).getByText('Cancelled: do not ship').waitFor();
+  await tally(page, 'To look at 1').waitFor();
+  const [red, ground] = await page
+    .getByRole('row', { name: 'Cancelled: do not ship' })
+    .evaluate((each) => [
+      getComputedStyle(each.querySelector('.result')!).color,
+      getComputedStyle(each).backgroundColor,
+    ]);
+  await scan(page, 'nothing');
+  const missing = page.getByRole('row', { name: 'Not found' });
+  await missing.waitFor();
+  assert.deepEqual(await tones(), ['high', 'low', 'low']);
+  assert.deepEqual(
+    await missing.evaluate((each) => [
+      getComputedStyle(each.querySelector('.result')!).color,
+      getComputedStyle(each).backgroundColor,
+    ]),
+    [red, ground],
+  );
+  await page.getByLabel('Or paste a list').fill('1\tJJD-1');
+  await page.getByRole('button', { name: 'Add to the list' }).click();
+  await page.getByRole('row', { name: 'Cancelled: do not ship; JJD-1 was not used' }).waitFor();
+  await scan(page, '2');
+  await page.getByRole('button', { name: 'Cancel 1…' }).click();
+  await page.getByRole('button', { name: 'Cancel 1 order' }).click();
+  await tally(page, 'Done 1').waitFor();
+  await page.reload();
+  await tally(page, 'Done 1').waitFor();
+  // It is in the hands of somebody again.
+  await scan(page, '2');
+  await last(page).getByText('Cancelled: do not ship').waitFor();
+  await tally(page, 'To look at 3').waitFor();
+  assert.deepEqual(await accessibilityFindings(page), []);
   assert.deepEqual(problems, []);
 });
 
@@ -229,11 +335,22 @@ test('an order that cannot ship has its own tracking number beside it, not one o
     { type: 'ship', id: 2n, trackingNumber: '3SX-2' },
   ]);
   const { page } = await signedIn(t, browser, service, { search: '?view=scan' });
-  await page.getByLabel('Or paste a list').fill('1\t3\n2\t3\n3\t3SX-3');
+  await page.getByLabel('Or paste a list').fill('1\t5\n2\t4\n3\t3SX-3');
   await page.getByRole('button', { name: 'Add to the list' }).click();
   await tally(page, 'Ready 1').waitFor();
   const numbers = (await textOf(page)).map((text) => text.split(' pet ')[1]);
   assert.deepEqual(numbers, ['3 3SX-3', '2 today 3SX-2', '1 today']);
+  // Also after a reload, both are to be looked at.
+  await page.reload();
+  await tally(page, 'To look at 2').waitFor();
+  await page.getByRole('row', { name: 'Shipped with 3SX-2; 4 was not used' }).waitFor();
+  await page
+    .getByRole('row', { name: 'Shipped with no tracking number; 5 was not used' })
+    .waitFor();
+  // What was scanned again needs nothing.
+  await page.getByRole('button', { name: 'Remove 2, 4' }).click();
+  await scan(page, '2');
+  await tally(page, 'Done 1').waitFor();
 });
 
 test('a list that was cleared comes back until the next scan, and not for another key', async (t) => {
@@ -254,7 +371,7 @@ test('a list that was cleared comes back until the next scan, and not for anothe
   // What has happened meanwhile is known.
   await service.store.apply([{ type: 'cancel', id: 2n }]);
   await page.keyboard.press('Control+z');
-  await tally(page, 'Done 1').waitFor();
+  await tally(page, 'To look at 1').waitFor();
   assert.equal((await textOf(page))[1], before[1]);
   await tally(page, 'Ready 1').waitFor();
   await clear();
@@ -294,6 +411,68 @@ test('while the store cannot be reached, codes wait, and are looked up when it c
   assert.equal(await lines(page).count(), 2);
   await page.unroute('**/v2/store/orders/find');
   await tally(page, 'Ready 2').waitFor();
+});
+
+test('a list is pasted on the page for scanning wherever the focus is, except in a text field', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n), pending(3n));
+  const { page } = await signedIn(t, browser, service, { search: '?view=scan' });
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const copy = (text: string) => page.evaluate((it) => navigator.clipboard.writeText(it), text);
+  await page.getByText('Nothing scanned yet').waitFor();
+  await copy('1\tJJD-1\n217;');
+  await page.keyboard.press('Control+v');
+  await tally(page, 'Scanned 2').waitFor();
+  await page.getByRole('row', { name: /Ready 1 .* JJD-1/ }).waitFor();
+  await copy('2');
+  await page.getByRole('checkbox', { name: 'Sound' }).focus();
+  await page.keyboard.press('Control+v');
+  await tally(page, 'Ready 2').waitFor();
+  await copy('3');
+  for (const name of ['Or paste a list', 'Find an order']) {
+    await page.getByLabel(name).focus();
+    await page.keyboard.press('Control+v');
+    assert.equal(await page.getByLabel(name).inputValue(), '3');
+  }
+  await page.getByRole('search').getByRole('link', { name: '3' }).first().waitFor();
+  await tally(page, 'Scanned 3').waitFor();
+});
+
+test('long references give way to ids, contents, days and tracking numbers, which are one line each', async (t) => {
+  const service = await startService(t);
+  const shipDate = Date.now() + 16 * 86_400_000;
+  const reference = 'EU-CENTRAL-WAREHOUSE-2026/11/ONLINE-SHOP-100329';
+  const orders = [335n, 8_000_000_000_000_000_001n, 337n].map((id) => ({
+    ...{ ...pending(id), petId: 402n, quantity: 151n, reference: `${reference}-${id}`, shipDate },
+  }));
+  await place(service.store, ...orders);
+  await service.store.apply([{ type: 'ship', id: 337n, trackingNumber: '00340434161094021234' }]);
+  const { page } = await signedIn(t, browser, service, { search: '?view=scan' });
+  const numbers = [335n, 337n, 8_000_000_000_000_000_001n].map(
+    (id, index) => `${id}\t0034043416109402123${index}`,
+  );
+  await page.getByLabel('Or paste a list').fill(numbers.join('\n'));
+  await page.getByRole('button', { name: 'Add to the list' }).click();
+  await tally(page, 'Ready 2').waitFor();
+  const areWrapped = (selector: string) =>
+    page.locator(selector).evaluateAll((all) =>
+      all.map((each) => {
+        const range = document.createRange();
+        range.selectNodeContents(each);
+        return range.getBoundingClientRect().height > 1.5 * range.getClientRects()[0]!.height;
+      }),
+    );
+  const none = [false, false, false];
+  for (const width of [1_440, 1_280]) {
+    await page.setViewportSize({ width, height: 900 });
+    assert.deepEqual(await areWrapped('.last .which bdi'), [false]);
+    assert.deepEqual(await areWrapped('.scanned tbody td:nth-child(3) a'), none);
+    for (const column of [5, 6, 7])
+      assert.deepEqual(await areWrapped(`.scanned tbody td:nth-child(${column})`), none);
+    const end = await page.getByText(`${reference}-335`).last().boundingBox();
+    const remove = (await page.getByRole('button', { name: 'Remove 335' }).boundingBox())!;
+    assert.ok(end!.x + end!.width < remove.x && remove.x + remove.width < width);
+  }
 });
 
 test('a list of several lines that is pasted into the search box goes to the page for scanning', async (t) => {

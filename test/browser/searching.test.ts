@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import type { Browser, Page } from 'playwright-core';
 import { pending, place, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
-import { row, signedIn, typeKey } from './console-page.ts';
+import { listed, live, row, signedIn, typeKey } from './console-page.ts';
 
 let browser: Browser;
 before(async () => {
@@ -74,6 +75,85 @@ test('hits that are not shown are found with more of the text', async (t) => {
   await row(page, 6).waitFor();
   await box(page).fill('WEB');
   await found(page).getByText('The first 5; type more of it for the others.').waitFor();
+});
+
+test('all orders whose references contain a text are a list, the newest first, with all that a list has', async (t) => {
+  const service = await startService(t);
+  const { store } = service;
+  const orders = [1n, 2n, 3n, 4n, 5n, 6n].map((id) => ({
+    ...{ ...pending(id), reference: `Web-0032-${id}`, shipDate: Date.now() + Number(id) },
+  }));
+  await place(store, ...orders, pending(7n), { ...pending(8n), reference: 'PO-8' });
+  await store.apply([{ type: 'cancel', id: 2n }]);
+  const { page } = await signedIn(t, browser, service, {
+    search: '?sort=shipDate',
+  });
+  await row(page, 6).waitFor();
+  await live(page);
+  await box(page).fill('eb-0032');
+  await page.getByRole('link', { name: 'All that contain eb-0032' }).click();
+  await listed(page, ['6', '5', '4', '3', '2', '1']);
+  assert.equal(new URL(page.url()).search, '?contains=eb-0032');
+  await page.getByRole('status').getByText('6 orders').waitFor();
+  await page.getByRole('link', { name: 'Pending 5' }).click();
+  await listed(page, ['6', '5', '4', '3', '1']);
+  // There is no other order of them, also with an address that asks for one.
+  assert.equal(
+    await page.getByRole('columnheader', { name: 'Ships' }).getByRole('link').count(),
+    0,
+  );
+  await page.getByRole('button', { name: 'Ships', exact: true }).click();
+  await page.getByRole('link', { name: /^Next 7 days/ }).click();
+  await page.getByRole('link', { name: 'Pending 5' }).waitFor();
+  await listed(page, ['6', '5', '4', '3', '1']);
+  await page.goto(`${page.url().split('?')[0]}?contains=EB-0032&status=pending&sort=placedAt`);
+  await listed(page, ['6', '5', '4', '3', '1']);
+  await page.getByRole('columnheader', { name: 'Order' }).getByRole('link').click();
+  await listed(page, ['1', '3', '4', '5', '6']);
+  await page.getByRole('columnheader', { name: 'Order' }).getByRole('link').click();
+  await listed(page, ['6', '5', '4', '3', '1']);
+  // Orders that come are counted if they match.
+  await live(page);
+  await place(store, { ...pending(9n), reference: 'x-wEB-0032' }, pending(10n));
+  await page.getByRole('button', { name: '1 newer order' }).click();
+  await listed(page, ['9', '6', '5', '4', '3', '1']);
+  const saved = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  const csv = await readFile(await (await saved).path(), 'utf8');
+  assert.deepEqual(csv.match(/^\d+/gm), ['9', '6', '5', '4', '3', '1']);
+});
+
+test('the filter Reference finds parts of three characters or more', async (t) => {
+  const service = await startService(t);
+  const references = ['Web-0032-1', '0032', 'PO-1'];
+  await place(
+    service.store,
+    ...references.map((reference, index) => ({ ...pending(BigInt(index + 1)), reference })),
+  );
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 3).waitFor();
+  await page.getByRole('button', { name: 'Reference', exact: true }).click();
+  const form = page.getByRole('dialog', { name: 'Reference' });
+  const part = form.getByRole('checkbox', { name: 'and those that contain it' });
+  await part.check();
+  await form.getByRole('textbox').fill('03');
+  await form.getByRole('button', { name: 'Show orders' }).click();
+  await form.getByText('A part has three characters at least.').waitFor();
+  await form.getByRole('textbox').fill(' 032 ');
+  await form.getByRole('button', { name: 'Show orders' }).click();
+  await listed(page, ['2', '1']);
+  const chip = page.getByRole('button', { name: 'Reference …032…' });
+  await chip.click();
+  assert.equal(await form.getByRole('textbox').inputValue(), '032');
+  await part.uncheck();
+  await form.getByRole('textbox').fill('0032');
+  await form.getByRole('button', { name: 'Show orders' }).click();
+  await listed(page, ['2']);
+  assert.equal(new URL(page.url()).search, '?reference=0032');
+  await page.goto(`${page.url().split('?')[0]}?contains=032`);
+  await listed(page, ['2', '1']);
+  await page.getByRole('link', { name: 'Remove the filter Reference' }).click();
+  await listed(page, ['3', '2', '1']);
 });
 
 test('the end of a reference that is also an id finds both, and Enter opens the id', async (t) => {

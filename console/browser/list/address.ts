@@ -5,6 +5,7 @@ import type {
   OrderRecord,
   OrderStatus,
 } from '@store-orders/client';
+import { caseless, containsPart } from '../../../protocol/caseless.ts';
 import { COLUMNS, type Column } from '../preferences.ts';
 import { boundsOf, dayStart, PRESETS_OF, type Range, rangeIn } from './range.ts';
 
@@ -34,6 +35,8 @@ export interface View {
   readonly reference: string;
   /** The first characters of the reference; empty for any. */
   readonly prefix: string;
+  /** A part of it, in any case; empty for any. */
+  readonly contains: string;
   readonly ships: Range;
   readonly placed: Range;
   readonly changed: Range;
@@ -59,16 +62,17 @@ export function viewOf(search: string): View {
   const query = new URLSearchParams(search);
   const textOf = (name: string) => query.get(name) ?? '';
   const asked = textOf('status').split(',');
+  const contains = isPart(textOf('contains')) ? textOf('contains') : '';
   return {
     page: PAGES.find((each) => each === query.get('view')) ?? 'orders',
     statuses: STATUSES.filter((status) => asked.includes(status)),
     petId: parseId(textOf('pet')),
     reference: textOf('reference'),
-    prefix: textOf('prefix'),
+    ...{ prefix: textOf('prefix'), contains },
     ships: rangeIn(textOf('ships'), PRESETS_OF.ships),
     placed: rangeIn(textOf('placed'), PRESETS_OF.placed),
     changed: rangeIn(textOf('changed'), PRESETS_OF.changed),
-    sorting: sortingOf(textOf('sort')),
+    sorting: sortingOf(textOf('sort'), contains),
     without: columnsIn(query.get('without')),
     order: parseId(textOf('order')),
     days: DAY_COUNTS.find((each) => String(each) === query.get('days')) ?? DAY_COUNTS[0],
@@ -79,24 +83,36 @@ export function viewOf(search: string): View {
   };
 }
 
+/** Whether a part of references is long enough to be looked for. */
+export const isPart = (text: string): boolean => [...text.trim()].length >= 3;
+
+/** The orders whose references contain a part have one order. */
+export const maySort = (by: Sorting['by'], contains: string): boolean =>
+  by === 'id' || contains === '';
+
+/** The view with the orders whose references contain a part, the newest first. */
+export const withPart = (view: View, part: string): View => ({
+  ...{ ...view, reference: '', prefix: '', contains: part.trim(), sorting: NEWEST_FIRST },
+});
+
 /** Columns by their names; "none" for no column. */
 function columnsIn(text: string | null): readonly Column[] | undefined {
   const names = text?.split(',');
   return names && COLUMNS.filter((each) => names.includes(each));
 }
 
-function sortingOf(text: string): Sorting {
+function sortingOf(text: string, contains: string): Sorting {
   const isDescending = text.startsWith('-');
   const by = text.slice(isDescending ? 1 : 0);
   const known = (['id', 'placedAt', 'updatedAt', 'shipDate'] as const).find((each) => each === by);
-  return known === undefined ? NEWEST_FIRST : { by: known, isDescending };
+  return known && maySort(known, contains) ? { by: known, isDescending } : NEWEST_FIRST;
 }
 
 const sortingText = ({ by, isDescending }: Sorting) => `${isDescending ? '-' : ''}${by}`;
 
 /** Writes a view as the query of a URL. */
 export function searchOf(view: View): string {
-  const { page, statuses, petId, reference, prefix, ships, placed, changed } = view;
+  const { page, statuses, petId, reference, prefix, contains, ships, placed, changed } = view;
   const { sorting, without, order, days, by, day, type, keys } = view;
   const query = new URLSearchParams();
   const setTexts = (texts: Readonly<Record<string, string>>) => {
@@ -105,7 +121,7 @@ export function searchOf(view: View): string {
   if (page !== 'orders') query.set('view', page);
   if (statuses.length > 0) query.set('status', statuses.join());
   if (petId !== undefined) query.set('pet', String(petId));
-  setTexts({ reference, prefix, ships, placed, changed });
+  setTexts({ reference, prefix, contains, ships, placed, changed });
   if (sortingText(sorting) !== sortingText(NEWEST_FIRST)) query.set('sort', sortingText(sorting));
   if (without !== undefined) query.set('without', without.join() || 'none');
   if (order !== undefined) query.set('order', String(order));
@@ -126,7 +142,7 @@ export const onPage = (view: View, page: View['page']): View => ({
 /** The view without filters, with everything else as it is. */
 export const withoutFilters = (view: View): View => ({
   ...view,
-  ...{ statuses: [], petId: undefined, reference: '', prefix: '', order: undefined },
+  ...{ statuses: [], petId: undefined, reference: '', prefix: '', contains: '', order: undefined },
   ...{ ships: '', placed: '', changed: '' },
 });
 
@@ -141,13 +157,14 @@ export const listOf = (view: View): string =>
 
 /** Returns the filters of a view, except the status. */
 export function filterOf(view: View): OrderFilter {
-  const { petId, reference, prefix } = view;
+  const { petId, reference, prefix, contains } = view;
   const [shipDate, placedAt] = [boundsOf(view.ships), boundsOf(view.placed)];
   const updatedAt = boundsOf(view.changed);
   return {
     ...(petId !== undefined && { petId }),
     ...(reference !== '' && { reference }),
     ...(prefix !== '' && { referencePrefix: prefix }),
+    ...(contains !== '' && { referenceContains: contains }),
     ...(shipDate.from && { shipDateFrom: shipDate.from }),
     ...(shipDate.before && { shipDateBefore: shipDate.before }),
     ...(placedAt.from && { placedFrom: placedAt.from }),
@@ -170,8 +187,9 @@ export function orderQuery(view: View): OrderQuery {
 }
 
 /** Returns the sort order whose index finds the orders of a view that are to be shown by their ids. */
-function indexOf({ petId, reference, prefix, placed, changed }: View): OrderQuery['sort'] {
-  if (petId !== undefined || reference !== '') return 'id';
+function indexOf(view: View): OrderQuery['sort'] {
+  const { petId, reference, prefix, contains, placed, changed } = view;
+  if (petId !== undefined || reference !== '' || contains !== '') return 'id';
   if (prefix !== '') return 'reference';
   if (placed !== '') return 'placedAt';
   return changed === '' ? 'id' : 'updatedAt';
@@ -179,11 +197,12 @@ function indexOf({ petId, reference, prefix, placed, changed }: View): OrderQuer
 
 /** Whether an order matches a view. */
 export function isShown(order: OrderRecord, view: View): boolean {
-  const { statuses, petId, reference, prefix } = view;
+  const { statuses, petId, reference, prefix, contains } = view;
   if (statuses.length > 0 && !statuses.some((each) => each === order.status)) return false;
   if (petId !== undefined && order.petId !== petId) return false;
   if (reference !== '' && order.reference !== reference) return false;
   if (prefix !== '' && order.reference?.startsWith(prefix) !== true) return false;
+  if (contains !== '' && !containsPart(order.reference, caseless(contains))) return false;
   return (
     isIn(order.shipDate, view.ships) &&
     isIn(order.placedAt, view.placed) &&

@@ -6,6 +6,7 @@ import { COLUMNS, type Column, type NamedView, STANDARD_VIEWS } from '../prefere
 import { hiddenIn, type State } from '../state.ts';
 import {
   isFiltered,
+  maySort,
   moreIn,
   onPage,
   STATUSES,
@@ -50,9 +51,8 @@ function filters(state: State, actions: Actions) {
 /** Beside the search of a phone: the page for scanning, and the filters, with how many are set. */
 export function phoneTools(state: State, actions: Actions) {
   const { view } = state;
-  const { petId, reference, prefix, ships, placed, changed, statuses } = view;
-  const set = [reference || prefix, ships, placed, changed].filter((each) => each !== '').length;
-  const all = set + (petId === undefined ? 0 : 1) + (statuses.length > 1 ? 1 : 0);
+  // One status is a segment.
+  const all = filterWords(view).length - (view.statuses.length === 1 ? 1 : 0);
   const scan = onPage(view, 'scan');
   return html`<a class="button icon-only scan" href=${searchOf(scan)} aria-label="Scan" @click=${actions.follow(scan)}>${icon('scan')}</a>
     ${isEmptyStore(state) ? nothing : html`<button type="button" class="icon-only" popovertarget="filters" aria-label=${all === 0 ? 'Filters' : `Filters, ${all} set`}>${icon('filter')}${all === 0 ? nothing : html`<b class="number">${all}</b>`}</button>`}`;
@@ -71,7 +71,8 @@ const isSorted = (view: View, sorting: View['sorting']) =>
   searchOf({ ...view, sorting, order: undefined }) === searchOf({ ...view, order: undefined });
 
 function sortLinks(view: View, actions: Actions) {
-  return SORTINGS.map(([name, sorting]) => {
+  const offered = SORTINGS.filter(([, { by }]) => maySort(by, view.contains));
+  return offered.map(([name, sorting]) => {
     const to = { ...view, sorting, order: undefined };
     return html`<a class="item" href=${searchOf(to)} aria-current=${isSorted(view, sorting)} @click=${actions.follow(to)}>${name}</a>`;
   });
@@ -177,14 +178,17 @@ function petChip({ view }: State, actions: Actions) {
 }
 
 function referenceChip({ view }: State, actions: Actions) {
-  const { reference, prefix } = view;
-  const without = { ...view, reference: '', prefix: '', order: undefined };
+  const { reference, prefix, contains } = view;
+  const without = { ...view, reference: '', prefix: '', contains: '', order: undefined };
+  const value = prefix === '' ? reference || (contains && `…${contains}…`) : `${prefix}…`;
   return chip(
-    { name: 'reference', value: prefix === '' ? reference || undefined : `${prefix}…`, without },
+    { name: 'reference', value: value || undefined, without },
     html`<div class="popover form" id="filter-reference" popover role="dialog" aria-label="Reference"><form @submit=${actions.filter('reference')}>
       <label for="reference">Orders with the reference</label>
-      <input id="reference" name="reference" maxlength="255" autocomplete="off" dir="auto" autofocus .value=${reference || prefix} />
-      <label class="item"><input type="checkbox" name="prefix" .checked=${reference === ''} />and those that begin with it</label>
+      <input id="reference" name="reference" maxlength="255" autocomplete="off" dir="auto" autofocus .value=${reference || prefix || contains} />
+      <label class="item"><input type="checkbox" name="prefix" .checked=${reference === '' && contains === ''} />and those that begin with it</label>
+      <label class="item"><input type="checkbox" name="contains" .checked=${contains !== ''} />and those that contain it, with any capitals</label>
+      <p class="problem" role="alert"></p>
       <div class="end"><button class="primary">Show orders</button></div>
     </form></div>`,
     actions,
@@ -200,7 +204,8 @@ function rangeChip(name: RangeName, state: State, actions: Actions) {
   const without = { ...view, [name]: '', statuses, order: undefined };
   const preset = (each: string) => {
     const statuses = each === 'overdue' ? (['pending'] as const) : view.statuses;
-    const sorted = name === 'ships' ? { sorting: SOONEST } : {};
+    const sorted =
+      name === 'ships' && maySort(SOONEST.by, view.contains) ? { sorting: SOONEST } : {};
     const to = { ...view, ...sorted, [name]: each, statuses, order: undefined };
     const found = rangeCounts.get(`${name} ${each}`);
     const many = found && count(totalOf(found.counts, statuses)) + moreIn(found);
@@ -228,17 +233,23 @@ function rangeChip(name: RangeName, state: State, actions: Actions) {
 
 /** The filters of a view as a sentence; empty if there is none. */
 export function filtersInWords(view: View): string {
-  const { petId, reference, prefix, ships, placed, changed, statuses } = view;
-  const parts = [
+  const words = filterWords(view).join(', ');
+  return words && sentence(words);
+}
+
+/** Each filter of a view. */
+function filterWords(view: View) {
+  const { petId, reference, prefix, contains, ships, placed, changed, statuses } = view;
+  return [
     statuses.length > 0 && statuses.join(' or '),
     petId !== undefined && `of pet ${petId}`,
     reference !== '' && `with the reference ${reference}`,
     prefix !== '' && `with a reference that begins with ${prefix}`,
+    contains !== '' && `with a reference that contains ${contains}`,
     ships !== '' && `to ship: ${rangeName(ships, view)}`,
     placed !== '' && `placed: ${rangeName(placed, view)}`,
     changed !== '' && `changed: ${rangeName(changed, view)}`,
   ].filter(Boolean);
-  return parts.length === 0 ? '' : sentence(parts.join(', '));
 }
 
 /** The name of a range: "Next 7 days", "Nov 22 to Nov 28". */

@@ -1,21 +1,26 @@
 import type { Screen } from '../screen.ts';
-import { filterOf, parseWrittenId, type View } from './address.ts';
+import { filterOf, isPart, parseWrittenId, type View, withPart } from './address.ts';
 import { PRESETS_OF, type RangeName, rangeOf } from './range.ts';
 
 export type FilterName = 'pet' | 'reference' | RangeName;
 
-/** Returns the view with the value of a filter's form; undefined, with a message in the form, if it is not an id. */
+/** Returns the view with the value of a filter's form; undefined, with a message in the form, if it cannot be one. */
 export function applyFilter(name: FilterName, view: View, form: HTMLFormElement): View | undefined {
   const valueIn = (field: string) => (form.elements.namedItem(field) as HTMLInputElement).value;
   const textIn = (field: string) => valueIn(field).trim();
   const base = { ...view, order: undefined };
-  // References can begin and end with blanks.
-  if (name === 'reference') {
-    const { checked: isPrefix } = form.elements.namedItem('prefix') as HTMLInputElement;
-    const text = valueIn('reference');
-    return { ...base, reference: isPrefix ? '' : text, prefix: isPrefix ? text : '' };
-  }
   const problem = form.querySelector('.problem')!;
+  if (name === 'reference') {
+    const isChecked = (box: string) => form.querySelector(`[name=${box}]:checked`) !== null;
+    // References can begin and end with blanks.
+    const text = valueIn('reference');
+    const isContained = isChecked('contains') && text.trim() !== '';
+    const isShort = isContained && !isPart(text);
+    problem.textContent = isShort ? 'A part has three characters at least.' : '';
+    if (isContained) return isShort ? undefined : withPart(base, text);
+    const [reference, prefix] = isChecked('prefix') ? ['', text] : [text, ''];
+    return { ...base, reference, prefix, contains: '' };
+  }
   if (name !== 'pet') {
     const [from, to] = [textIn('from'), textIn('to')];
     const isBackward = from !== '' && to !== '' && from > to;

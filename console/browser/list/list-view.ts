@@ -7,7 +7,7 @@ import type { Actions } from '../actions.ts';
 import { ago, count, orders as ordersText, shipHint, time } from '../format.ts';
 import { icon } from '../icons.ts';
 import { hiddenIn, type State } from '../state.ts';
-import { moreIn, searchOf, totalOf, type View, withoutFilters } from './address.ts';
+import { maySort, moreIn, searchOf, totalOf, type View, withoutFilters } from './address.ts';
 import { filtersInWords, phoneHead, STATUS_NAMES } from './filters-view.ts';
 import { isEmptyList, isEmptyStore, maySelect, selectable } from './list-state.ts';
 
@@ -86,7 +86,7 @@ function table(state: State, actions: Actions) {
     Math.max(LEAST_DIGITS, ...orders.map((order) => widthOf(order[name]))),
   ) as [number, number, number];
   const heading = (name: string, className: string, by?: View['sorting']['by'], begins = true) => {
-    if (by === undefined)
+    if (by === undefined || !maySort(by, view.contains))
       return html`<th scope="col" role="columnheader" class=${className}>${name}</th>`;
     const isCurrent = view.sorting.by === by;
     const isDescending = isCurrent ? !view.sorting.isDescending : begins;

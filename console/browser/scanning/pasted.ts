@@ -22,21 +22,20 @@ export function linesIn(text: string): PastedLine[] {
     const hasTab = line.includes('\t');
     const isId = parseWrittenId(whole) !== undefined;
     const columns = hasTab || isId ? [] : (LAST_TEXT.exec(whole)?.slice(1) ?? []);
-    const ways = hasTab ? [[whole]] : waysOf(whole, isId ? [/\s+/] : [/[,;]/, /[\s,;]+/]);
+    const ways = hasTab
+      ? [[whole]]
+      : waysOf(whole, isId ? [/\S+/g] : [/[^\s,;][^,;]*/g, /[^\s,;]+/g]);
     return [{ whole, ways, isId, trackingNumber: second || undefined, columns }];
   });
 }
 
 /** Blanks and commas can be part of a reference, and a comma part of an id. */
-function waysOf(text: string, separators: readonly RegExp[]): (readonly string[])[] {
-  const split = separators.map((separator) =>
-    text
-      .split(separator)
-      .map((each) => each.trim())
-      .filter((each) => each !== ''),
-  );
-  // 1,000,2,000 is not four ids.
-  return [[text], ...split.filter((parts) => parts.length > 1 && !parts.some(isRest))];
+function waysOf(text: string, parts: readonly RegExp[]): (readonly string[])[] {
+  const split = parts.map((part) => (text.match(part) ?? []).map((each) => each.trim()));
+  // 1,000,2,000 is not four ids; 217; has an empty second column.
+  const isOther = (parts: readonly string[]) =>
+    parts.length === 1 ? parts[0] !== text : parts.length > 1 && !parts.some(isRest);
+  return [[text], ...split.filter(isOther)];
 }
 
 const isRest = (part: string) => /^0\d/.test(part);

@@ -15,8 +15,11 @@ const RESULTS: Readonly<Record<JudgedScan['result'], readonly [string, IconName,
   done: ['', 'done', 'Done'],
   missing: ['bad', 'warning', 'Not found'],
   several: ['warn', 'warning', 'Two orders'],
+  cancelled: ['bad', 'warning', 'Cancelled: do not ship'],
+  unused: ['warn', 'warning', 'Shipped'],
   mistaken: ['warn', 'warning', 'Not a tracking number'],
   repeated: ['warn', 'warning', 'Tracking number is there twice'],
+  numbers: ['warn', 'warning', 'Two tracking numbers'],
 };
 
 /** The filter with which a line is shown. */
@@ -56,19 +59,24 @@ function empty({ cleared: { length } }: Scans, actions: Actions) {
   return html`<div class="empty">${icon('scan')}<h2>Nothing scanned yet</h2><p>Each code becomes a line here: what it is, and whether it can ship. Nothing ships until you press Ship.</p>${length === 0 ? nothing : undo}</div>`;
 }
 
-function outcome({ result, order }: JudgedScan) {
+function outcome({ result, order, scan: { trackingNumber } }: JudgedScan) {
   if (result === 'done') return pill(order!.status);
   const [className, name, words] = RESULTS[result];
-  return html`<span class="result ${className}">${icon(name)}${words}</span>`;
+  const isUnused = trackingNumber !== undefined && isEnded(order);
+  const other = result === 'unused' ? ` with ${order!.trackingNumber ?? 'no tracking number'}` : '';
+  return html`<span class="result ${className}">${icon(name)}<span>${words}${other}${isUnused ? html`; <bdi>${trackingNumber}</bdi> was not used` : nothing}</span></span>`;
 }
+
+const isEnded = (order: JudgedScan['order']) => (order?.status ?? 'pending') !== 'pending';
 
 /** The last scan, large enough to be read from two metres. */
 function last(judgedScan: JudgedScan) {
   const { scan, order, result } = judgedScan;
   const [className] = RESULTS[result];
+  const code = String(order?.id ?? scan.text);
   return html`<section class="last ${className}" role="status" aria-label="Last scan">
     <p class="what">${outcome(judgedScan)} <span class="hint">${ago(scan.at)}</span></p>
-    <p class="which"><bdi>${order?.id ?? scan.text}</bdi></p>
+    <p class="which" .style=${`--characters:${code.length}`}><bdi>${code}</bdi></p>
     ${order?.reference === undefined ? nothing : html`<p class="name"><bdi>${order.reference}</bdi></p>`}
     <p>${order === undefined ? whyNot(scan.text, result) : html`${contentsOf(order)} ${order.status === 'cancelled' ? nothing : html`· ${order.shipDate === undefined ? 'No ship date' : shipHint(order, true)}`}`}</p>
   </section>`;
@@ -156,8 +164,8 @@ function line({ view }: State, each: JudgedScan, actions: Actions) {
   };
   return html`<tr class=${result}>
     <td class="number">${number}</td><td>${outcome(each)}</td>${cells()}
-    <td><bdi>${(result === 'done' ? undefined : trackingNumber) ?? order?.trackingNumber ?? nothing}</bdi></td>
-    <td><button type="button" class="icon-only quiet" aria-label="Remove ${text}" @click=${actions.removeScan(number)}>${icon('cross')}</button></td>
+    <td><bdi>${(isEnded(order) ? order!.trackingNumber : trackingNumber) ?? nothing}</bdi></td>
+    <td><button type="button" class="icon-only quiet" aria-label=${`Remove ${[text, trackingNumber ?? []].flat().join(', ')}`} @click=${actions.removeScan(number)}>${icon('cross')}</button></td>
   </tr>`;
 }
 

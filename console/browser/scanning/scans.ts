@@ -25,22 +25,29 @@ export interface JudgedScan {
   readonly scan: Scan;
   /** Undefined if there is none, or if it is not known which. */
   readonly order: OrderRecord | undefined;
-  /** waiting: not looked up yet; several: more than one order; mistaken, repeated: the tracking number is an order's, or another line's. */
-  readonly result: 'waiting' | 'ready' | 'done' | 'missing' | 'several' | 'mistaken' | 'repeated';
+  /**
+   * waiting: not looked up yet; several: more than one order; cancelled: not from this page; unused: shipped with another tracking number; mistaken,
+   * repeated: the tracking number is an order's, or another line's; numbers: the order has several.
+   */
+  readonly result:
+    | ('waiting' | 'ready' | 'done' | 'missing' | 'several')
+    | ('cancelled' | 'unused' | 'mistaken' | 'repeated' | 'numbers');
 }
 
-/** Of lines with the same tracking number, it belongs to the earliest. */
+/** An order has one tracking number, and shares it with none: of lines that contradict each other, it is not known which is right. */
 export function judged(lines: readonly Scan[]): readonly JudgedScan[] {
-  const numbers = new Set<string>();
-  return lines
-    .toReversed()
-    .map((scan) => {
-      const { trackingNumber } = scan;
-      const isRepeated = trackingNumber !== undefined && numbers.has(trackingNumber);
-      if (trackingNumber !== undefined) numbers.add(trackingNumber);
-      return { scan, order: orderOf(scan), result: resultOf(scan, isRepeated) };
-    })
-    .toReversed();
+  const all = lines.map((scan) => ({ scan, order: orderOf(scan) }));
+  const numbers = Map.groupBy(
+    all.flatMap(({ scan, order }) => [...new Set([scan.trackingNumber, order?.trackingNumber])]),
+    (each) => each,
+  );
+  const ids = Map.groupBy(all, ({ order }) => order?.id);
+  return all.map(({ scan, order }) => {
+    const { trackingNumber } = scan;
+    const isShared = trackingNumber !== undefined && numbers.get(trackingNumber)!.length > 1;
+    const problem = ids.get(order?.id)!.length > 1 ? 'numbers' : isShared ? 'repeated' : undefined;
+    return { scan, order, result: resultOf(scan, order, problem) };
+  });
 }
 
 /** The lines whose orders can ship, the earliest first. */
@@ -54,14 +61,17 @@ function orderOf({ orders, chosen }: Scan): OrderRecord | undefined {
   return orders?.length === 1 ? orders[0] : undefined;
 }
 
-function resultOf(scan: Scan, isRepeated: boolean): JudgedScan['result'] {
-  const { orders, isMistaken } = scan;
+function resultOf(
+  { orders, trackingNumber, isMistaken, isCancelledHere }: Scan,
+  order: OrderRecord | undefined,
+  problem: 'repeated' | 'numbers' | undefined,
+): JudgedScan['result'] {
   if (orders === undefined) return 'waiting';
-  const order = orderOf(scan);
   if (order === undefined) return orders.length === 0 ? 'missing' : 'several';
-  if (order.status !== 'pending') return 'done';
-  if (isRepeated) return 'repeated';
-  return isMistaken ? 'mistaken' : 'ready';
+  if (order.status === 'cancelled') return isCancelledHere ? 'done' : 'cancelled';
+  if (order.status !== 'pending')
+    return (trackingNumber ?? order.trackingNumber) === order.trackingNumber ? 'done' : 'unused';
+  return problem ?? (isMistaken ? 'mistaken' : 'ready');
 }
 
 /** The codes that were scanned, or pasted, and the orders that they mean. */
@@ -72,6 +82,13 @@ export class Scanning {
 
   constructor(screen: Screen) {
     this.#screen = screen;
+    // As a scan, it needs no field with the cursor.
+    addEventListener('paste', ({ target, clipboardData }) => {
+      const isField = (target as Element).matches('input:not([type="checkbox"]), textarea');
+      const isScanPage = screen.element.querySelector('.paste') !== null;
+      if (isScanPage && screen.state.dialog === undefined && !isField)
+        void this.paste(clipboardData?.getData('text/plain') ?? '');
+    });
   }
 
   /** Shows the list that is kept in this browser, if it is of this key, and looks up what it names. */
@@ -95,28 +112,24 @@ export class Scanning {
     const lines = linesIn(text);
     if (session === undefined || lines.length === 0) return false;
     this.#change({ isReading: true, problem: undefined });
+    let problem: string | undefined;
     try {
       const texts = lines.flatMap(({ ways, trackingNumber, columns }) =>
         [ways, trackingNumber ?? [], columns].flat(2),
       );
       const found = await ordersOf(session, texts);
-      const isKnown = (each: string) => found.get(each)!.length > 0;
-      const entries = entriesOf(lines, isKnown);
-      const { length } = this.#screen.state.scans.lines;
-      if (length + entries.length > MAX_SCANS) {
-        const problem = `The list has room for ${count(MAX_SCANS - length)} more; this text has ${count(entries.length)}.`;
-        this.#change({ isReading: false, problem });
-        return false;
-      }
-      this.#add(entries);
-      this.#show(found);
-      this.#change({ isReading: false });
+      const entries = entriesOf(lines, (each) => found.get(each)!.length > 0);
+      const room = MAX_SCANS - this.#screen.state.scans.lines.length;
+      if (entries.length <= room) {
+        this.#add(entries);
+        this.#show(found);
+      } else
+        problem = `The list has room for ${count(room)} more; this text has ${count(entries.length)}.`;
     } catch (error) {
-      const problem = this.#screen.problemOf(session, error);
-      this.#change({ isReading: false, problem });
-      return false;
+      problem = this.#screen.problemOf(session, error);
     }
-    return true;
+    this.#change({ isReading: false, problem });
+    return problem === undefined;
   }
 
   /** Chooses the order of a code that names several. */
@@ -127,6 +140,16 @@ export class Scanning {
   remove(number: number): void {
     const { lines } = this.#screen.state.scans;
     this.#change({ lines: lines.filter((each) => each.number !== number) });
+  }
+
+  /** Keeps which orders were cancelled from this page: their parcels are known. */
+  noteCancelled(): void {
+    const { bulk, scans, view } = this.#screen.state;
+    if (bulk?.action !== 'cancel' || view.page !== 'scan') return;
+    const isDone = (id = 0n) => bulk.results.get(id)?.kind === 'done';
+    const noted = (scan: Scan) =>
+      isDone(orderOf(scan)?.id) ? { ...scan, isCancelledHere: true } : scan;
+    this.#change({ lines: scans.lines.map(noted) });
   }
 
   /** Takes back the last scan, or that the list was cleared. */
@@ -155,7 +178,8 @@ export class Scanning {
       number += 1;
       const times = (known?.times ?? 0) + 1;
       const at = now().toISOString();
-      const added = { ...(known ?? NEW), text, trackingNumber, number, times, at };
+      const isCancelledHere = false;
+      const added = { ...(known ?? NEW), text, trackingNumber, number, times, at, isCancelledHere };
       lines = [added, ...lines.filter((each) => !isSame(each))].slice(0, MAX_SCANS);
     }
     this.#change({ lines, cleared: [] });
@@ -164,11 +188,12 @@ export class Scanning {
   /** Looks up all codes that wait, together. @param isScan whether the result of the last one is to be heard */
   async #lookUp(isScan = false): Promise<void> {
     clearTimeout(this.#timer);
-    const { session, scans } = this.#screen.state;
+    const { session, scans, preferences } = this.#screen.state;
     const waiting = scans.lines.filter(({ orders }) => orders === undefined);
     if (session === undefined || this.#isLooking) return;
     if (waiting.length === 0) {
-      if (isScan) this.#sound();
+      const [last] = judged(scans.lines);
+      if (isScan && last !== undefined && preferences.hasSound) beep(last.result === 'ready');
       return;
     }
     this.#isLooking = true;
@@ -177,7 +202,6 @@ export class Scanning {
       const found = await ordersOf(session, [...waiting.map(({ text }) => text), ...numbers]);
       if (this.#screen.state.session !== session) return;
       this.#show(found);
-      if (isScan) this.#sound();
     } catch (error) {
       const problem = this.#screen.problemOf(session, error);
       if (problem === undefined) return;
@@ -187,10 +211,8 @@ export class Scanning {
     } finally {
       this.#isLooking = false;
     }
-    // Codes that were scanned meanwhile.
-    if (this.#screen.state.scans.lines.some(({ orders }) => orders === undefined)) {
-      await this.#lookUp(isScan);
-    }
+    // Codes that were scanned meanwhile; the last of them is heard.
+    await this.#lookUp(isScan);
   }
 
   /** Shows what codes name that have not been looked up yet. */
@@ -198,12 +220,6 @@ export class Scanning {
     const { lines } = this.#screen.state.scans;
     const known = lines.map((scan) => (scan.orders === undefined ? withFound(scan, found) : scan));
     this.#change({ lines: merged(known), problem: undefined });
-  }
-
-  #sound(): void {
-    const { scans, preferences } = this.#screen.state;
-    const [last] = judged(scans.lines);
-    if (last !== undefined && preferences.hasSound) beep(last.result === 'ready');
   }
 
   #edit(number: number, edit: (scan: Scan) => Scan): void {
@@ -218,15 +234,16 @@ export class Scanning {
       state.scans = { ...state.scans, ...change };
       if (change.lines === undefined || state.session === undefined) return;
       const kept = change.lines.map(({ orders: _, isMistaken: __, ...each }) => ({
-        ...each,
-        chosen: each.chosen === undefined ? undefined : String(each.chosen),
+        ...{ ...each, chosen: each.chosen?.toString() },
       }));
       localStorage.setItem(STORED, JSON.stringify({ key: state.session.key.id, lines: kept }));
     });
   }
 }
 
-const NEW = { orders: undefined, chosen: undefined, isMistaken: false } as const;
+const NEW = {
+  ...{ orders: undefined, chosen: undefined, isMistaken: false, isCancelledHere: false },
+} as const;
 
 /** Whether a lookup is repeated without a word, since the code only waits. */
 const isLater = (error: unknown) =>
@@ -242,28 +259,17 @@ function withFound(scan: Scan, found: ReadonlyMap<string, readonly OrderRecord[]
   return { ...scan, orders, isMistaken };
 }
 
-/** What means the same order is one line, the latest one. A tracking number that two lines have is right for one of them only. */
+/** What means the same order is one line, the latest one, unless its lines have different tracking numbers. */
 function merged(lines: readonly Scan[]): Scan[] {
-  const result: Scan[] = [];
-  /** Where the line of an order is. */
-  const placeOf = new Map<bigint, number>();
-  for (const scan of lines) {
-    const id = orderOf(scan)?.id;
-    const place = id === undefined ? undefined : placeOf.get(id);
-    if (place === undefined) {
-      if (id !== undefined) placeOf.set(id, result.length);
-      result.push(scan);
-      continue;
-    }
-    const first = result[place]!;
-    result[place] = {
-      ...first,
-      times: first.times + scan.times,
-      trackingNumber: first.trackingNumber ?? scan.trackingNumber,
-      isMistaken: first.isMistaken || scan.isMistaken,
-    };
-  }
-  return result;
+  const ofOrders = Map.groupBy(lines, (scan) => orderOf(scan)?.id ?? scan);
+  return [...ofOrders.values()].flatMap((same) => {
+    const [latest] = same.flatMap(({ trackingNumber }) => trackingNumber ?? []);
+    const numbers = Map.groupBy(same, ({ trackingNumber }) => trackingNumber ?? latest);
+    return [...numbers].map(([trackingNumber, all]) => ({
+      ...{ ...all[0]!, trackingNumber, isMistaken: all.some(({ isMistaken }) => isMistaken) },
+      times: all.reduce((sum, { times }) => sum + times, 0),
+    }));
+  });
 }
 
 /** Returns the lines that are kept for a key. */
@@ -271,20 +277,10 @@ function storedFor(key: string): Scan[] {
   try {
     const stored = JSON.parse(localStorage.getItem(STORED) ?? '{}');
     if (stored.key !== key || !Array.isArray(stored.lines)) return [];
-    return stored.lines.slice(0, MAX_SCANS).flatMap((each: Record<string, unknown>) =>
-      typeof each?.text === 'string' && typeof each.number === 'number'
-        ? [
-            {
-              ...{ ...NEW, text: each.text, number: each.number },
-              times: Number(each.times) || 1,
-              at: String(each.at),
-              trackingNumber:
-                typeof each.trackingNumber === 'string' ? each.trackingNumber : undefined,
-              chosen: typeof each.chosen === 'string' ? BigInt(each.chosen) : undefined,
-            },
-          ]
-        : [],
-    );
+    return stored.lines
+      .slice(0, MAX_SCANS)
+      .filter(({ text, number }: Scan) => typeof text === 'string' && typeof number === 'number')
+      .map((each: Scan) => ({ ...NEW, ...each, chosen: each.chosen && BigInt(each.chosen) }));
   } catch {
     // The stored text comes from another program.
     return [];
@@ -292,10 +288,7 @@ function storedFor(key: string): Scan[] {
 }
 
 /** Returns the orders that texts name. @throws errors of the client library */
-async function ordersOf(
-  session: Session,
-  texts: readonly string[],
-): Promise<Map<string, readonly OrderRecord[]>> {
+async function ordersOf(session: Session, texts: readonly string[]) {
   const found = await ordersNamed(session, texts);
   return new Map([...found].map(([text, named]) => [text, namedBy(named)]));
 }

@@ -5,11 +5,13 @@ import type { Actions } from '../actions.ts';
 import { count, time } from '../format.ts';
 import { icon } from '../icons.ts';
 import {
+  isPart,
   isWrittenPet,
   parseWrittenId,
   searchOf,
   type View,
   withoutFilters,
+  withPart,
 } from '../list/address.ts';
 import { pill } from '../list/list-view.ts';
 import type { Containing, Found, State } from '../state.ts';
@@ -43,7 +45,8 @@ function lists({ search, view }: State, actions: Actions) {
   const link = (to: View, words: string, what: string) =>
     html`<a class="item" href=${searchOf(to)} @click=${actions.follow(to)}>${icon('list')}${words} <b><bdi>${what}</bdi></b></a>`;
   return html`${id === undefined ? nothing : link({ ...all, petId: id }, 'Orders of pet', String(id))}
-    ${isWrittenPet(search) ? nothing : link({ ...all, prefix: text }, 'References that begin with', text)}`;
+    ${isWrittenPet(search) ? nothing : link({ ...all, prefix: text }, 'References that begin with', text)}
+    ${isPart(text) && !isWrittenPet(search) ? link(withPart(all, text), 'All that contain', text) : nothing}`;
 }
 
 function hits(state: State, found: Found, actions: Actions) {

@@ -1,5 +1,5 @@
-import { InvalidRequestError, type OrderRecord } from '@store-orders/client';
-import { parseWrittenId } from '../list/address.ts';
+import type { OrderRecord } from '@store-orders/client';
+import { isPart, parseWrittenId } from '../list/address.ts';
 import type { Screen } from '../screen.ts';
 import type { Session } from '../sign-in.ts';
 import type { Containing, Found } from '../state.ts';
@@ -36,11 +36,7 @@ const NO_REFERENCE = /\p{Cc}/u;
 const MAX_REFERENCE = 255;
 
 /** Returns the orders that texts name as a whole, by their ids or references. @throws errors of the client library; a TimeoutError after `limitMs` */
-export async function ordersNamed(
-  session: Session,
-  texts: readonly string[],
-  limitMs?: number,
-): Promise<Map<string, Named>> {
+export async function ordersNamed(session: Session, texts: readonly string[], limitMs?: number) {
   const { client, ending } = session;
   const signal = limitMs === undefined ? ending.signal : limited(session, limitMs);
   const ids = new Set(texts.flatMap((text) => parseWrittenId(text) ?? []));
@@ -64,8 +60,6 @@ const spellingsOf = (text: string): string[] => [...new Set([text, text.trim()])
 const isReference = (text: string): boolean =>
   text !== '' && [...text].length <= MAX_REFERENCE && !NO_REFERENCE.test(text);
 
-/** Characters of the shortest part of a reference that is looked for. */
-const MIN_PART = 3;
 /** Orders that a page examines before it ends without having found enough. */
 const EXAMINED_PER_PAGE = 50_000;
 
@@ -85,11 +79,13 @@ async function lookUp(session: Session, text: string): Promise<Found> {
   ]);
   const spellings = spellingsOf(text);
   const beginning = found.filter(({ reference }) => !spellings.includes(reference!));
-  const isPart = [...text.trim()].length >= MIN_PART && isReference(text.trim());
   return {
     ...{ text, ...named.get(text)!, beginning },
     // The end of a reference can be an id, too.
-    containing: named.get(text)!.exact.length > 0 || !isPart ? undefined : NOT_BEGUN,
+    containing:
+      named.get(text)!.exact.length > 0 || !isPart(text) || !isReference(text.trim())
+        ? undefined
+        : NOT_BEGUN,
   };
 }
 
@@ -114,15 +110,10 @@ async function withNextPage(session: Session, found: Found, before: Containing) 
 }
 
 async function beginningWith(session: Session, text: string): Promise<readonly OrderRecord[]> {
-  try {
-    const query = { referencePrefix: text, limit: MAX_HITS + 1 };
-    const options = { signal: limited(session, LIMIT_MS) };
-    return (await session.client.listOrders(query, options)).orders;
-  } catch (error) {
-    // No reference can be such a text.
-    if (error instanceof InvalidRequestError) return [];
-    throw error;
-  }
+  if (!isReference(text)) return [];
+  const query = { referencePrefix: text, limit: MAX_HITS + 1 };
+  const options = { signal: limited(session, LIMIT_MS) };
+  return (await session.client.listOrders(query, options)).orders;
 }
 
 /** The search box: looks up what is typed or scanned. */
