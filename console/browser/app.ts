@@ -93,11 +93,7 @@ export class App {
       void this.#list.readAgain();
     });
     const placeAgain = (order: OrderRecord) => this.#placing.open(order);
-    const afterwards = () => {
-      this.#scanning.noteCancelled();
-      return this.#list.readCounts();
-    };
-    this.#changing = new Changing(this.#screen, afterwards, placeAgain);
+    this.#changing = new Changing(this.#screen, () => this.#list.readCounts(), placeAgain);
     this.#actions = this.#actionsOf();
     this.#tabs = new OtherTabs(root, () => this.#signOut('You signed out in another tab.'));
   }

@@ -157,8 +157,6 @@ export interface Scan {
   readonly chosen: bigint | undefined;
   /** Whether the tracking number is the id or the reference of an order. */
   readonly isMistaken: boolean;
-  /** Whether the order was cancelled from this list. */
-  readonly isCancelledHere: boolean;
 }
 
 /** What was scanned. */

@@ -29,7 +29,7 @@ const filterOf = ({ result }: JudgedScan): Scans['filter'] =>
 /** The page for scanning many codes, or for a pasted list. */
 export function scanPage(state: State, actions: Actions) {
   const { scans, view, preferences } = state;
-  const all = judged(scans.lines);
+  const all = judged(scans.lines, state.bulk);
   const back = onPage(view, 'orders');
   const isEmpty = all.length === 0;
   return html`<div class="head-row">

@@ -9,7 +9,7 @@ import { count } from '../format.ts';
 import type { Screen } from '../screen.ts';
 import { namedBy, ordersNamed } from '../search/search.ts';
 import type { Session } from '../sign-in.ts';
-import type { Scan, Scans } from '../state.ts';
+import type { Bulk, Scan, Scans } from '../state.ts';
 import { entriesOf, linesIn } from './pasted.ts';
 import { beep } from './sound.ts';
 
@@ -26,7 +26,7 @@ export interface JudgedScan {
   /** Undefined if there is none, or if it is not known which. */
   readonly order: OrderRecord | undefined;
   /**
-   * waiting: not looked up yet; several: more than one order; cancelled: not from this page; unused: shipped with another tracking number; mistaken,
+   * waiting: not looked up yet; several: more than one order; cancelled: and not with this list just now; unused: shipped with another tracking number; mistaken,
    * repeated: the tracking number is an order's, or another line's; numbers: the order has several.
    */
   readonly result:
@@ -35,7 +35,9 @@ export interface JudgedScan {
 }
 
 /** An order has one tracking number, and shares it with none: of lines that contradict each other, it is not known which is right. */
-export function judged(lines: readonly Scan[]): readonly JudgedScan[] {
+export function judged(lines: readonly Scan[], bulk?: Bulk): readonly JudgedScan[] {
+  const isDone = ({ at }: Scan, { id, updatedAt }: OrderRecord) =>
+    bulk?.results.get(id)?.kind === 'done' && at < updatedAt;
   const all = lines.map((scan) => ({ scan, order: orderOf(scan) }));
   const numbers = Map.groupBy(
     all.flatMap(({ scan, order }) => [...new Set([scan.trackingNumber, order?.trackingNumber])]),
@@ -46,7 +48,12 @@ export function judged(lines: readonly Scan[]): readonly JudgedScan[] {
     const { trackingNumber } = scan;
     const isShared = trackingNumber !== undefined && numbers.get(trackingNumber)!.length > 1;
     const problem = ids.get(order?.id)!.length > 1 ? 'numbers' : isShared ? 'repeated' : undefined;
-    return { scan, order, result: resultOf(scan, order, problem) };
+    const result = resultOf(scan, order, problem);
+    return {
+      scan,
+      order,
+      result: result === 'cancelled' && isDone(scan, order!) ? 'done' : result,
+    };
   });
 }
 
@@ -62,13 +69,13 @@ function orderOf({ orders, chosen }: Scan): OrderRecord | undefined {
 }
 
 function resultOf(
-  { orders, trackingNumber, isMistaken, isCancelledHere }: Scan,
+  { orders, trackingNumber, isMistaken }: Scan,
   order: OrderRecord | undefined,
   problem: 'repeated' | 'numbers' | undefined,
 ): JudgedScan['result'] {
   if (orders === undefined) return 'waiting';
   if (order === undefined) return orders.length === 0 ? 'missing' : 'several';
-  if (order.status === 'cancelled') return isCancelledHere ? 'done' : 'cancelled';
+  if (order.status === 'cancelled') return 'cancelled';
   if (order.status !== 'pending')
     return (trackingNumber ?? order.trackingNumber) === order.trackingNumber ? 'done' : 'unused';
   return problem ?? (isMistaken ? 'mistaken' : 'ready');
@@ -142,16 +149,6 @@ export class Scanning {
     this.#change({ lines: lines.filter((each) => each.number !== number) });
   }
 
-  /** Keeps which orders were cancelled from this page: their parcels are known. */
-  noteCancelled(): void {
-    const { bulk, scans, view } = this.#screen.state;
-    if (bulk?.action !== 'cancel' || view.page !== 'scan') return;
-    const isDone = (id = 0n) => bulk.results.get(id)?.kind === 'done';
-    const noted = (scan: Scan) =>
-      isDone(orderOf(scan)?.id) ? { ...scan, isCancelledHere: true } : scan;
-    this.#change({ lines: scans.lines.map(noted) });
-  }
-
   /** Takes back the last scan, or that the list was cleared. */
   takeBack(): void {
     const { lines, cleared } = this.#screen.state.scans;
@@ -178,8 +175,7 @@ export class Scanning {
       number += 1;
       const times = (known?.times ?? 0) + 1;
       const at = now().toISOString();
-      const isCancelledHere = false;
-      const added = { ...(known ?? NEW), text, trackingNumber, number, times, at, isCancelledHere };
+      const added = { ...(known ?? NEW), text, trackingNumber, number, times, at };
       lines = [added, ...lines.filter((each) => !isSame(each))].slice(0, MAX_SCANS);
     }
     this.#change({ lines, cleared: [] });
@@ -241,9 +237,7 @@ export class Scanning {
   }
 }
 
-const NEW = {
-  ...{ orders: undefined, chosen: undefined, isMistaken: false, isCancelledHere: false },
-} as const;
+const NEW = { orders: undefined, chosen: undefined, isMistaken: false } as const;
 
 /** Whether a lookup is repeated without a word, since the code only waits. */
 const isLater = (error: unknown) =>
