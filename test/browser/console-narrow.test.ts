@@ -77,6 +77,31 @@ for (const width of [1_440, 1_000, 700, 640, 390, 320]) {
   });
 }
 
+test('an id of 19 digits takes the room that it needs, all ids end below each other, and Placed stays at 1440 px', async (t) => {
+  const service = await startService(t);
+  const long = 8_000_000_000_000_000_001n;
+  await place(service.store, pending(27n), { ...pending(long), petId: 402n });
+  const viewport = { width: 1_440, height: 700 };
+  const { page } = await signedIn(t, browser, service, { viewport });
+  await row(page, long).waitFor();
+  const boxOf = async (id: bigint) =>
+    (await row(page, id)
+      .getByRole('link', { name: String(id), exact: true })
+      .boundingBox())!;
+  const [wide, short] = [await boxOf(long), await boxOf(27n)];
+  assert.equal(wide.x + wide.width, short.x + short.width);
+  assert.equal(wide.height, short.height);
+  const heading = page.getByRole('columnheader', { name: /^Order/ });
+  assert.ok((await heading.boundingBox())!.width - wide.width < 64);
+  assert.ok(await page.getByRole('columnheader', { name: 'Placed' }).isVisible());
+  await page.goto(`${new URL(page.url()).origin}/console?pet=27`);
+  await row(page, long).waitFor({ state: 'detached' });
+  const id = (await heading.boundingBox())!;
+  const link = await boxOf(27n);
+  // On the right, as beside a long one.
+  assert.ok(link.x > id.x + id.width / 3);
+});
+
 test('on a phone the first order is in the upper third, and filters, sort and select all are within reach', async (t) => {
   const service = await startService(t, {
     STORE_NAME: 'Harbor Pets and Aquarium Supplies, Hamburg',
