@@ -667,3 +667,19 @@ test('a message does not cover the bar of the selected orders, and texts about s
     assert.ok(above.y + above.height <= below.y, `${width}: ${JSON.stringify([above, below])}`);
   }
 });
+
+test('in a question about several orders, a long id does not spread the others', async (t) => {
+  const service = await startService(t);
+  const long = 8_000_000_000_000_000_001n;
+  await place(service.store, ...[335n, 334n, 329n, long].map(pending));
+  const { page } = await signedIn(t, browser, service);
+  await row(page, long).waitFor();
+  await page.getByLabel('Select all pending orders on this page').check();
+  await page.getByRole('button', { name: 'Ship 4…' }).click();
+  const ids = page.getByRole('group', { name: 'Ids of the orders' });
+  const right = async (id: bigint) => {
+    const { x, width } = (await ids.getByText(String(id), { exact: true }).boundingBox())!;
+    return x + width;
+  };
+  assert.ok((await right(334n)) - (await right(335n)) < 100);
+});
