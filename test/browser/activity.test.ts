@@ -287,3 +287,26 @@ test('a key that may not read changes is not offered the activity; its address s
   assert.equal(await page.getByRole('link', { name: 'Activity' }).count(), 0);
   assert.equal(await page.getByRole('img').count(), 0);
 });
+
+test('what a key did has one line for each change at 1440 px, with long references and reasons', async (t) => {
+  const service = await startService(t);
+  const { id: by } = service.key;
+  const orders = Array.from({ length: 20 }, (_, index) => ({
+    ...{ ...pending(BigInt(index + 100)), petId: 401n, quantity: 62n },
+    reference: index % 4 === 0 ? `EU-CENTRAL-WAREHOUSE-2026/11/ONLINE-SHOP-100${index + 100}` : 'A',
+  }));
+  await place(service.store, ...orders);
+  const reason = 'Customer moved to Lisbon, wants pick-up';
+  await service.store.apply(orders.map(({ id }) => ({ type: 'cancel', id, by, reason })));
+  const viewport = { width: 1_440, height: 900 };
+  const search = `?view=activity&by=${by}`;
+  const { page } = await signedIn(t, browser, service, { search, viewport });
+  await page.getByText('20 changes').waitFor();
+  const rows = page.getByRole('table', { name: 'Changes, the latest first' }).getByRole('row');
+  const heights = await rows.evaluateAll((all) =>
+    all.map((each) => each.getBoundingClientRect().height),
+  );
+  assert.ok(Math.max(...heights) < 40, heights.join());
+  const { y, height } = (await rows.last().boundingBox())!;
+  assert.ok(y + height <= viewport.height, String(y + height));
+});

@@ -5,7 +5,7 @@ import { SCOPES } from '../../src/domain/api-key.ts';
 import { pending, place, type Service, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
 import { row, signedIn } from './console-page.ts';
-import { accessibilityFindings } from './page.ts';
+import { accessibilityFindings, opened } from './page.ts';
 
 let browser: Browser;
 before(async () => {
@@ -76,6 +76,31 @@ for (const width of [1_440, 1_000, 700, 640, 390, 320]) {
     await expectWhole(5);
   });
 }
+
+test('an id of 19 digits takes the room that it needs, all ids end below each other, and Placed stays at 1440 px', async (t) => {
+  const service = await startService(t);
+  const long = 8_000_000_000_000_000_001n;
+  await place(service.store, pending(27n), { ...pending(long), petId: 402n });
+  const viewport = { width: 1_440, height: 700 };
+  const { page } = await signedIn(t, browser, service, { viewport });
+  await row(page, long).waitFor();
+  const boxOf = async (id: bigint) =>
+    (await row(page, id)
+      .getByRole('link', { name: String(id), exact: true })
+      .boundingBox())!;
+  const [wide, short] = [await boxOf(long), await boxOf(27n)];
+  assert.equal(wide.x + wide.width, short.x + short.width);
+  assert.equal(wide.height, short.height);
+  const heading = page.getByRole('columnheader', { name: /^Order/ });
+  assert.ok((await heading.boundingBox())!.width - wide.width < 64);
+  assert.ok(await page.getByRole('columnheader', { name: 'Placed' }).isVisible());
+  await page.goto(`${new URL(page.url()).origin}/console?pet=27`);
+  await row(page, long).waitFor({ state: 'detached' });
+  const id = (await heading.boundingBox())!;
+  const link = await boxOf(27n);
+  // On the right, as beside a long one.
+  assert.ok(link.x > id.x + id.width / 3);
+});
 
 test('on a phone the first order is in the upper third, and filters, sort and select all are within reach', async (t) => {
   const service = await startService(t, {
@@ -364,5 +389,49 @@ test('the row of an order that is opened by its address is in sight', async (t) 
     const head = (await page.locator('.list thead').boundingBox())!;
     assert.ok(box.y + box.height <= foot.y, `${id}: ${box.y}`);
     assert.ok(box.y >= head.y + head.height - 1, `${id}: ${box.y}`);
+  }
+});
+
+test('the names of the store and of the key are whole where there is room, and each bar of a phone has its buttons in one row', async (t) => {
+  const service = await startService(t, { STORE_NAME: 'Pets of Berlin' });
+  await place(service.store, pending(1n));
+  const scopes = SCOPES.filter((each) => each !== 'keys:manage');
+  const secret = await service.newKey({ name: 'Anna Müller (warehouse)', scopes });
+  const viewport = { width: 320, height: 700 };
+  const { page } = await signedIn(t, browser, { ...service, secret }, { viewport });
+  await row(page, 1).waitFor();
+  const field = (await page.getByLabel('Find an order').boundingBox())!;
+  const filters = (await page.getByRole('button', { name: 'Filters', exact: true }).boundingBox())!;
+  assert.ok(filters.y < field.y + field.height);
+  for (const [width, selector] of [
+    [1_440, '.brand > span'],
+    [1_440, '.who > span'],
+    [1_024, '.brand > span'],
+  ] as const) {
+    await page.setViewportSize({ width, height: 700 });
+    await page.locator(selector).waitFor();
+    const cut = await page
+      .locator(selector)
+      .evaluate((each) => each.scrollWidth - each.clientWidth);
+    assert.equal(cut, 0, `${selector} at ${width}`);
+  }
+  await page.setViewportSize({ width: 768, height: 700 });
+  await page.getByRole('button', { name: /^View \d hidden$/ }).waitFor();
+});
+
+test('the eye is in the middle of the field of a key, also on a phone', async (t) => {
+  const service = await startService(t);
+  for (const width of [1_440, 390]) {
+    const viewport = { width, height: 700 };
+    const { page } = await opened(browser, `http://127.0.0.1:${service.port}/console`, {
+      viewport,
+    });
+    t.after(() => page.context().close());
+    const middleOf = async (label: string) => {
+      const { y, height } = (await page.getByLabel(label, { exact: true }).boundingBox())!;
+      return y + height / 2;
+    };
+    const [field, eye] = [await middleOf('API key'), await middleOf('Show the key')];
+    assert.ok(Math.abs(field - eye) < 1, `${width}: ${field} ${eye}`);
   }
 });

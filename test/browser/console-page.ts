@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { TestContext } from 'node:test';
-import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
+import type { Browser, BrowserContextOptions, Locator, Page } from 'playwright-core';
 import type { Service } from '../http/harness.ts';
 import { opened } from './page.ts';
 
@@ -45,6 +45,13 @@ export async function listed(page: Page, expected: readonly string[]): Promise<v
 export async function signOut(page: Page): Promise<void> {
   await page.getByRole('button', { name: /^Signed in with the key/ }).click();
   await page.getByRole('button', { name: 'Sign out' }).click();
+}
+
+/** Lets time pass on the clock of the page, which the test has installed, until a text is there. */
+export async function inTime(page: Page, text: Locator): Promise<void> {
+  for (let second = 0; second < 60 && !(await text.isVisible()); second += 1)
+    await page.clock.runFor(1_000);
+  await text.waitFor();
 }
 
 /** Cancels the order whose details are open, and confirms that. */

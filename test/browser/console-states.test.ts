@@ -4,7 +4,7 @@ import type { Browser, JSHandle, Page, Route } from 'playwright-core';
 import { pending, place, startService } from '../http/harness.ts';
 import { later } from '../later-release.ts';
 import { startBrowser } from './chromium.ts';
-import { cancelOpenOrder, listed, live, row, signedIn } from './console-page.ts';
+import { cancelOpenOrder, inTime, listed, live, row, signedIn, typeKey } from './console-page.ts';
 
 const unavailable = (route: Route) =>
   route.fulfill({
@@ -503,7 +503,7 @@ for (const [action, verb, done, ends] of [
     await bar.getByText(`0 ${done}, 2 not known yet`).waitFor({ timeout: OUTAGE_MS });
     await bar.getByRole('button', { name: 'Show the 2' }).click();
     const results = page.getByRole('dialog', { name: `0 ${done}, 2 not known yet` });
-    await results.getByText(`Whether it was ${done} is looked up`).first().waitFor();
+    await results.getByText('The outcome is looked up as soon as').first().waitFor();
     await results.getByRole('button', { name: 'Close' }).click();
     if (ends === 'read') await page.unroute('**/orders/find');
     else {
@@ -569,7 +569,7 @@ test('an action that did not reach the store is reported as not done, after the 
   await page.getByRole('button', { name: 'Ship 2 orders' }).click();
   const bar = page.getByRole('region', { name: 'Result' });
   await bar.getByText(/^0 shipped, 2 not$/).waitFor({ timeout: OUTAGE_MS });
-  await bar.getByText(/still pending when it was read again at .* Safe to retry\.$/).waitFor();
+  await bar.getByText(/Still pending when read again at .* Safe to retry\.$/).waitFor();
   // By another key, or by a request that was on its way.
   await service.store.apply([{ type: 'ship', id: 1n, at: Date.now() }]);
   await bar.getByText('1 shipped, 1 not').waitFor();
@@ -584,6 +584,7 @@ for (const ends of ['read as pending', 'read as shipped', 'shipped again'] as co
     await place(service.store, pending(1n));
     const { page } = await signedIn(t, browser, service, { search: '?order=1' });
     await live(page);
+    await page.clock.install();
     await page.getByRole('button', { name: 'Ship order…' }).click();
     if (ends === 'read as pending') await page.route('**/ship', (route) => route.abort());
     else await withoutAnswer(page, '**/ship');
@@ -592,7 +593,7 @@ for (const ends of ['read as pending', 'read as shipped', 'shipped again'] as co
     const question = page.getByRole('alertdialog');
     await question.getByRole('button', { name: 'Ship order' }).click();
     await question.getByText('It is asked again for up to 40 seconds, and done once.').waitFor();
-    await question.getByText('Not known whether it was shipped').waitFor({ timeout: OUTAGE_MS });
+    await inTime(page, question.getByText('Not known whether it was shipped'));
     if (ends === 'shipped again') {
       // It is not read before.
       await page.unroute('**/ship');
@@ -603,10 +604,82 @@ for (const ends of ['read as pending', 'read as shipped', 'shipped again'] as co
     await page.unroute(reads);
     if (ends === 'shipped again') await page.getByText('Order 1 was shipped').waitFor();
     if (ends === 'read as pending') {
-      await question.getByText('Not shipped; safe to retry').waitFor({ timeout: OUTAGE_MS });
-      await question.getByText('The order was still pending').waitFor();
+      await inTime(page, question.getByText('Not shipped; safe to retry'));
+      await question.getByText('Still pending when read again').waitFor();
     } else await question.waitFor({ state: 'detached', timeout: OUTAGE_MS });
     assert.equal(await page.getByText('Not known whether').count(), 0);
     await page.unrouteAll({ behavior: 'ignoreErrors' });
   });
 }
+
+test('during an outage an order is asked for as long as the question has it, also if connections are refused at once', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const { page } = await signedIn(t, browser, service, { search: '?order=1' });
+  await live(page);
+  // The shortest waits between attempts.
+  await page.evaluate('Math.random = () => 0');
+  await page.getByRole('button', { name: 'Ship order…' }).click();
+  const question = page.getByRole('alertdialog');
+  await question.getByLabel('Tracking number').fill('1Z 999');
+  // More than the client library makes by itself.
+  const enough = 7;
+  const refused = { find: 0, ship: 0 };
+  for (const last of ['find', 'ship'] as const)
+    await page.route(`**/${last}`, async (route) => {
+      refused[last] += 1;
+      await route.abort();
+    });
+  await question.getByRole('button', { name: 'Ship order' }).click();
+  for (const last of ['find', 'ship'] as const) {
+    for (let wait = 0; wait < 100 && refused[last] < enough; wait += 1)
+      await page.waitForTimeout(100);
+    assert.equal(refused[last], enough);
+    await page.unroute(`**/${last}`);
+  }
+  await page.getByText('Order 1 was shipped').waitFor();
+  assert.equal((await service.store.orders([1n]))[0]!.trackingNumber, '1Z 999');
+});
+
+test('a message does not cover the bar of the selected orders, and texts about several orders do not speak of one', async (t) => {
+  const service = await startService(t);
+  await place(service.store, ...[1n, 2n, 3n, 4n].map(pending));
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 1).waitFor();
+  await page.getByLabel('Select all pending orders on this page').check();
+  await page.route('**/orders/ship', (route) => route.abort());
+  await page.clock.install();
+  await page.getByRole('button', { name: 'Ship 4…' }).click();
+  await page.getByRole('button', { name: 'Ship 4 orders' }).click();
+  const bar = page.getByRole('region', { name: 'Result' });
+  await inTime(page, bar.getByText('0 shipped, 4 not'));
+  await bar.getByText('Still pending when read again').waitFor();
+  assert.doesNotMatch(await bar.innerText(), /\bit\b|The order/);
+  const toast = page
+    .getByRole('status')
+    .getByText(/^Id copied|^The browser does not permit copying/);
+  await typeKey(page, 'j');
+  for (const width of [1_440, 1_024, 390]) {
+    await page.setViewportSize({ width, height: 800 });
+    await typeKey(page, 'y');
+    await toast.waitFor();
+    const [above, below] = [(await toast.boundingBox())!, (await bar.boundingBox())!];
+    assert.ok(above.y + above.height <= below.y, `${width}: ${JSON.stringify([above, below])}`);
+  }
+});
+
+test('in a question about several orders, a long id does not spread the others', async (t) => {
+  const service = await startService(t);
+  const long = 8_000_000_000_000_000_001n;
+  await place(service.store, ...[335n, 334n, 329n, long].map(pending));
+  const { page } = await signedIn(t, browser, service);
+  await row(page, long).waitFor();
+  await page.getByLabel('Select all pending orders on this page').check();
+  await page.getByRole('button', { name: 'Ship 4…' }).click();
+  const ids = page.getByRole('group', { name: 'Ids of the orders' });
+  const right = async (id: bigint) => {
+    const { x, width } = (await ids.getByText(String(id), { exact: true }).boundingBox())!;
+    return x + width;
+  };
+  assert.ok((await right(334n)) - (await right(335n)) < 100);
+});

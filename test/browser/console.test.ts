@@ -12,6 +12,7 @@ import { startBrowser } from './chromium.ts';
 import {
   cancelOpenOrder,
   ids,
+  inTime,
   listed,
   live,
   row,
@@ -201,10 +202,14 @@ test('a cancel without an answer is reported as safe to retry, after the order w
     if (isDown) await route.abort();
     else await route.continue();
   });
+  await page.clock.install();
   await cancelOpenOrder(page);
   const dialog = page.getByRole('alertdialog');
-  await dialog.getByText('Not cancelled; safe to retry').waitFor({ timeout: 60_000 });
-  await dialog.getByText(/The order was still pending/).waitFor();
+  await inTime(page, dialog.getByText('Not cancelled; safe to retry'));
+  // It stays true once the store can be reached.
+  await dialog
+    .getByText(/The store did not answer in time\. Still pending when read again/)
+    .waitFor();
   isDown = false;
   await dialog.getByRole('button', { name: 'Cancel order' }).click();
   await page.getByText('Order 1 was cancelled').waitFor();

@@ -285,7 +285,9 @@ test('a secret is replaced with an overlap, at once, or by an invitation', async
   await question.getByRole('button', { name: 'Replace the secret' }).click();
   const first = await page.getByLabel('Secret', { exact: true }).inputValue();
   await page.getByRole('button', { name: 'I have it, close' }).click();
-  await rowOf(page, 'shop').getByText('Replaced until').waitFor();
+  await page.setViewportSize({ width: 1_440, height: 900 });
+  const badge = rowOf(page, 'shop').getByText('Replaced until');
+  assert.ok((await badge.boundingBox())!.height < 24, 'one line');
   assert.ok((await isValid(service, first)) && (await isValid(service, shop.secret)));
   await choose(page, 'shop', 'Replace the secret…');
   await page.getByText('The secret before that ends now.').waitFor();

@@ -247,6 +247,34 @@ test('a pick list has its title in one line and its first orders on the first pa
   }
 });
 
+test('on A4 the status of an overdue order is in one line, 31 orders take one sheet, and a pick list has room for long references', async (t) => {
+  const service = await startService(t);
+  const shipDate = Date.UTC(2025, 10, 23, 12);
+  const orders = Array.from({ length: 31 }, (_, index) => ({
+    ...{ ...pending(BigInt(index + 1)), shipDate },
+    reference: index % 8 === 0 ? `EU-CENTRAL-WAREHOUSE-2026/11/ONLINE-SHOP-1002${index + 10}` : 'A',
+  }));
+  const long = { ...pending(8_000_000_000_000_000_003n), reference: orders[0]!.reference };
+  await place(service.store, ...orders);
+  const { page } = await signedIn(t, browser, service);
+  await page.evaluate('globalThis.print = () => {}');
+  await row(page, 31).waitFor();
+  const sheets = await printed(page, { format: 'A4' });
+  assert.equal(sheets.length, 1);
+  assert.equal([...sheets[0]!.matchAll(/Pending, overdue/g)].length, 31);
+  await place(service.store, long);
+  await page.reload();
+  for (const id of [1n, long.id]) await row(page, id).getByRole('checkbox').check();
+  await page.evaluate('globalThis.print = () => {}');
+  await page.getByRole('button', { name: 'Pick list' }).click();
+  await page.locator('.pick-list').waitFor({ state: 'attached' });
+  await drawnForPaper(page, 182);
+  const reference = page.locator('.pick-list').getByText(long.reference).first();
+  const lines = await reference.evaluate((each) => each.getClientRects().length);
+  assert.ok(lines <= 2, String(lines));
+  for (const each of await modulesOf(page)) assert.ok(each >= 0.25, String(each));
+});
+
 test('on A6 each date of a list is in one line, and the heading of the history is on the page of its first change', async (t) => {
   const service = await startService(t);
   const lengths = [1, 26, 42, 90, 150];

@@ -69,7 +69,7 @@ function table(view: View, changes: readonly Change[], actions: Actions) {
     const detail = reason === undefined ? trackingNumber : (REASONS[reason] ?? reason);
     return html`<tr><td><time datetime=${at} title=${at}>${clockTime(at)}</time></td><td><span class="change ${type}">${icon(name)}${word}</span></td>
       <th scope="row" class="number"><a href=${searchOf(to)} @click=${actions.follow(to)}>${id}</a></th><td><bdi>${reference ?? nothing}</bdi></td>
-      <td>${quantity === undefined ? nothing : `${count(quantity)} × `}${petId === undefined ? nothing : `pet ${petId}`}</td><td><bdi>${detail ?? nothing}</bdi></td></tr>`;
+      <td><span>${quantity === undefined ? nothing : `${count(quantity)} × `}${petId === undefined ? nothing : `pet ${petId}`}</span></td><td><bdi>${detail ?? nothing}</bdi></td></tr>`;
   };
   const latest = changes.slice(-MAX_SHOWN);
   return html`<div><div class="card"><table class="of-key"><caption class="hidden">Changes, the latest first</caption>

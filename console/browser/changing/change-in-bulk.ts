@@ -125,7 +125,7 @@ async function changePart(
   } catch (error) {
     const reason = screen.problemOf(session, error) ?? '';
     if (!(error instanceof UnknownOutcomeError)) return { kind: 'failed', text: reason };
-    const text = `${reason} Whether it was ${WORDS[action].done} is looked up until the store can be reached.`;
+    const text = `${reason} The outcome is looked up as soon as the store can be reached.`;
     return { kind: 'unknown', text, reason };
   }
 }

@@ -21,6 +21,8 @@ const MAX_UNASKED = 1_000;
 /** How long the store is asked to change an order, and to read orders before and after that: 40 seconds in all, which the question says. */
 const ASKED_MS = 20_000;
 const READ_MS = 10_000;
+/** A connection that is refused fails at once: a number of retries would end before that time. */
+const retries = Number.POSITIVE_INFINITY;
 
 /** Whether the number of orders was typed, with any separators, if it is asked for. */
 export const isConfirmed = ({ length }: readonly bigint[], typed: string): boolean =>
@@ -191,7 +193,7 @@ async function changeOne(
   { action, order: { id, etag }, given }: Asked,
 ): Promise<Failure | undefined> {
   const { client, ending } = session;
-  const options = { ifMatch: etag, signal: ending.signal, timeoutMs: ASKED_MS };
+  const options = { ifMatch: etag, signal: ending.signal, timeoutMs: ASKED_MS, retries };
   const text = given.trim() || undefined;
   const show = (order: OrderRecord | undefined, failure: Failure | undefined) => {
     screen.change((state) => {
@@ -212,7 +214,7 @@ async function changeOne(
     // A refusal does not tell what an earlier request has done.
     const wasUnclear = open === id && before?.action === action && before.reason !== undefined;
     const reason = error instanceof UnknownOutcomeError || wasUnclear ? inWords(error) : undefined;
-    const reading = { signal: ending.signal, timeoutMs: READ_MS };
+    const reading = { signal: ending.signal, timeoutMs: READ_MS, retries };
     const order = await client.getOrder(id, reading).catch(() => undefined);
     if (reason === undefined && (order?.status ?? 'pending') === 'pending')
       return show(order, knownFailure(action, error));

@@ -22,10 +22,8 @@ export function failureAt(
     return retryable(`Not known whether it was ${done}`, 'The order could not be read either.');
   const { status, updatedAt } = order;
   if (status === 'pending' && reason === undefined) return undefined;
-  if (status === 'pending') {
-    const at = clockTime(now());
-    return retryable(`Not ${done}`, `The order was still pending when it was read again at ${at}.`);
-  }
+  if (status === 'pending')
+    return retryable(`Not ${done}`, `Still pending when read again at ${clockTime(now())}.`);
   // The change took effect, but its response was lost.
   if (status === done && reason !== undefined) return undefined;
   const title = `Not ${done}: it was already ${status} at ${clockTime(updatedAt)}`;

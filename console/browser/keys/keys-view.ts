@@ -148,7 +148,7 @@ function row(state: State, key: ManagedKey, actions: Actions) {
 function pill(key: ManagedKey) {
   const { state, invitedUntil, formerSecretUntil } = key;
   const about = (text: string, until: string) =>
-    html`<span class="pill soon">${icon('again')}${text} ${time(until)}</span>`;
+    html`<span class="pill soon">${icon('again')}<span>${text} ${time(until)}</span></span>`;
   if (state !== 'valid') return nothing;
   const isOpen = invitedUntil !== undefined && !isBefore(invitedUntil, now().getTime());
   if (isOpen) return about('Invited until', invitedUntil);

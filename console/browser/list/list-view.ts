@@ -13,7 +13,7 @@ import { isEmptyList, isEmptyStore, maySelect, selectable } from './list-state.t
 
 /** Columns have room for so many characters at least, so that they do not become wider with each page. */
 const LEAST_DIGITS = 6;
-/** Ids with more digits than this leave less room for other columns. */
+/** Ids with more digits than this leave less room for other columns; only quantities have separators. */
 const SHORT_DIGITS = 10;
 
 /** With more rows than this, those out of sight are not laid out, and have no text for a script that asks for what is rendered. */
@@ -83,7 +83,7 @@ function table(state: State, actions: Actions) {
   const { view, preferences, orders } = state;
   const canAct = maySelect(state);
   const [id, pet, quantity] = (['id', 'petId', 'quantity'] as const).map((name) =>
-    Math.max(LEAST_DIGITS, ...orders.map((order) => widthOf(order[name]))),
+    Math.max(LEAST_DIGITS, ...orders.map((order) => String(order[name] ?? '').length)),
   ) as [number, number, number];
   const heading = (name: string, className: string, by?: View['sorting']['by'], begins = true) => {
     if (by === undefined || !maySort(by, view.contains))
@@ -99,10 +99,10 @@ function table(state: State, actions: Actions) {
   const classes = [
     preferences.isCompact ? 'compact' : 'comfortable',
     ...hiddenIn(state).map((each) => `without-${each}`),
-    Math.max(id, pet, quantity) > SHORT_DIGITS ? 'long-ids' : '',
+    Math.max(pet, quantity) > SHORT_DIGITS ? 'long-ids' : id > SHORT_DIGITS ? 'long-id' : '',
     orders.length > MANY_ROWS ? 'many' : '',
   ].join(' ');
-  return html`${state.isNarrow ? phoneHead(state, canAct ? html`<label>${selectAll(state, actions)} Select all</label>` : nothing, actions) : nothing}<div class="list"><table role="table" class=${classes} .style=${`--id:${id}ch;--pet:${pet}ch;--quantity:${quantity}ch`}>
+  return html`${state.isNarrow ? phoneHead(state, canAct ? html`<label>${selectAll(state, actions)} Select all</label>` : nothing, actions) : nothing}<div class="list"><table role="table" class=${classes} .style=${`--id:${id}ch;--pet:${pet}ch;--quantity:${quantity * (4 / 3)}ch`}>
     <caption class="hidden">Orders</caption>
     <thead role="rowgroup" ${ref(actions.observeHead)}><tr role="row">
       <th scope="col" role="columnheader" class="check">${canAct && !state.isNarrow ? selectAll(state, actions) : html`<span class="hidden">Selection</span>`}</th>
@@ -123,12 +123,6 @@ function table(state: State, actions: Actions) {
           )
     }</tbody>
   </table>${orders.length === 0 ? html`<p class="hidden" role="status">Loading…</p>` : nothing}</div>`;
-}
-
-/** The number of characters of an integer, with room for separators. It is computed for every row of each drawing, so without Intl. */
-function widthOf(value: bigint | undefined): number {
-  const { length } = String(value ?? '');
-  return length + Math.floor((length - 1) / 3);
 }
 
 function selectAll(state: State, actions: Actions) {

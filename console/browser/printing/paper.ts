@@ -18,9 +18,7 @@ import { code128 } from './code128.ts';
 
 /** Free space before and after a code, in modules. */
 const QUIET = 10;
-/** Width of a module, if the paper has room for it. */
-const MODULE_MM = 0.4;
-/** Modules that A6 has room for; scanners read from 0.25 mm on. */
+/** Modules that A6 has room for; scanners read from 0.25 mm a module on. */
 const MAX_SMALL = 308;
 
 /**
@@ -157,5 +155,5 @@ function barcode(text: string) {
     return index % 2 === 0 ? svg`<rect x=${x} y="0" width=${width} height="40"></rect>` : nothing;
   });
   const modules = at + QUIET;
-  return html`<svg class="code ${modules > MAX_SMALL ? 'long' : ''}" viewBox="0 0 ${modules} 40" preserveAspectRatio="none" role="img" aria-label="Code of ${text}" .style=${`width:${modules * MODULE_MM}mm`}>${bars}</svg>`;
+  return html`<svg class="code ${modules > MAX_SMALL ? 'long' : ''}" viewBox="0 0 ${modules} 40" preserveAspectRatio="none" role="img" aria-label="Code of ${text}" .style=${`--modules:${modules}`}>${bars}</svg>`;
 }

@@ -42,7 +42,8 @@ export async function ordersNamed(session: Session, texts: readonly string[], li
   const ids = new Set(texts.flatMap((text) => parseWrittenId(text) ?? []));
   const references = new Set(texts.flatMap(spellingsOf).filter(isReference));
   const asked = { ids: [...ids], references: [...references] };
-  const orders = await client.findOrders(asked, { signal });
+  const retries = limitMs === undefined ? undefined : Number.POSITIVE_INFINITY;
+  const orders = await client.findOrders(asked, { signal, retries });
   const byId = new Map(orders.map((order) => [order.id, order]));
   const byReference = Map.groupBy(orders, ({ reference }) => reference);
   return new Map(
