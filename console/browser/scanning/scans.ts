@@ -26,7 +26,7 @@ export interface JudgedScan {
   /** Undefined if there is none, or if it is not known which. */
   readonly order: OrderRecord | undefined;
   /**
-   * waiting: not looked up yet; several: more than one order; cancelled: and not with this list just now; unused: shipped with another tracking number; mistaken,
+   * waiting: not looked up yet; several: more than one order; cancelled: not just now; unused: shipped with another tracking number; mistaken,
    * repeated: the tracking number is an order's, or another line's; numbers: the order has several.
    */
   readonly result:
@@ -34,10 +34,11 @@ export interface JudgedScan {
     | ('cancelled' | 'unused' | 'mistaken' | 'repeated' | 'numbers');
 }
 
-/** An order has one tracking number, and shares it with none: of lines that contradict each other, it is not known which is right. */
+/**
+ * An order has one tracking number, and shares it with none: of lines that contradict each other, it is not known which is right.
+ * @param bulk what has been done with orders since they were scanned
+ */
 export function judged(lines: readonly Scan[], bulk?: Bulk): readonly JudgedScan[] {
-  const isDone = ({ at }: Scan, { id, updatedAt }: OrderRecord) =>
-    bulk?.results.get(id)?.kind === 'done' && at < updatedAt;
   const all = lines.map((scan) => ({ scan, order: orderOf(scan) }));
   const numbers = Map.groupBy(
     all.flatMap(({ scan, order }) => [...new Set([scan.trackingNumber, order?.trackingNumber])]),
@@ -48,12 +49,9 @@ export function judged(lines: readonly Scan[], bulk?: Bulk): readonly JudgedScan
     const { trackingNumber } = scan;
     const isShared = trackingNumber !== undefined && numbers.get(trackingNumber)!.length > 1;
     const problem = ids.get(order?.id)!.length > 1 ? 'numbers' : isShared ? 'repeated' : undefined;
-    const result = resultOf(scan, order, problem);
-    return {
-      scan,
-      order,
-      result: result === 'cancelled' && isDone(scan, order!) ? 'done' : result,
-    };
+    const isDone =
+      bulk?.results.get(order?.id ?? 0n)?.kind === 'done' && scan.at < order!.updatedAt;
+    return { scan, order, result: isDone ? 'done' : resultOf(scan, order, problem) };
   });
 }
 
