@@ -7,7 +7,14 @@ import { type Documented, type Live, referencePage } from './page.ts';
 
 const PATH = '/reference';
 const STYLES = 'reference/reference.css';
-const SCRIPTS = ['reference.js', 'find.js', 'try-it.js', 'exact-json.js'];
+const SCRIPTS = [
+  'reference.js',
+  'find.js',
+  'ranking.js',
+  'places.js',
+  'try-it.js',
+  'exact-json.js',
+];
 
 /**
  * Adds the API reference, with "try it".
