@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { Browser, Page } from 'playwright-core';
+import { extractText } from 'unpdf';
 import { pending, place, startService } from '../http/harness.ts';
 import { run } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
@@ -402,6 +403,24 @@ test('the file of the reference command has links that work anywhere, and no scr
   for (const href of hrefs) assert.match(href, /^(?:#|https:)/);
   assert.equal(await page.locator('script').count(), 0);
   assert.deepEqual(await accessibilityFindings(page), []);
+  await page.close();
+});
+
+test('on paper the fields of records are open, columns are full, and pages have numbers', async (t) => {
+  const service = await startService(t);
+  const { page } = await opened(browser, urlOf(service));
+  const { totalPages, text } = await extractText(
+    new Uint8Array(await page.pdf({ format: 'A4', preferCSSPageSize: false })),
+  );
+  assert.ok(totalPages <= 42, `${totalPages} pages`);
+  for (const [index, each] of text.entries())
+    assert.ok(each.includes(`${index + 1} / ${totalPages}`));
+  const own = text.join(' ').split('Get an order')[1]!.split('Get the history of an order')[0]!;
+  assert.match(own, /13 fields of OrderRecord.*placedAt date-time.*revision int64/s);
+  await page.emulateMedia({ media: 'print' });
+  const [prose, aside] = ['.text', '.aside'].map((part) => page.locator(`#v2-getOrder ${part}`));
+  assert.ok((await prose!.boundingBox())!.width > 500, 'the text has both columns');
+  assert.ok(await aside!.isVisible());
   await page.close();
 });
 
