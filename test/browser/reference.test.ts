@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { extractText } from 'unpdf';
 import { pending, place, startService } from '../http/harness.ts';
 import { run } from '../process/program.ts';
@@ -391,6 +391,36 @@ test('"try it" begins with an example and a fresh Idempotency-Key', async (t) =>
   assert.deepEqual(problems, []);
   await page.close();
 });
+
+for (const reducedMotion of ['no-preference', 'reduce'] as const) {
+  test(`the form and the answer of "try it" come into view (motion: ${reducedMotion})`, async (t) => {
+    const service = await startService(t);
+    await place(service.store, pending(1n));
+    const viewport = { width: 1440, height: 900 };
+    const { page } = await opened(browser, urlOf(service), { viewport, reducedMotion });
+    await page.locator('#v2-getOrder').getByText('Python', { exact: true }).click();
+    await page.getByLabel('API key', { exact: true }).fill(service.secret);
+    await page.goto(`${urlOf(service)}#v2-getOrder`);
+    const order = page.locator('#v2-getOrder .try');
+    const isInView = (part: Locator) =>
+      t.waitFor(async () => {
+        const { y, height } = (await part.boundingBox())!;
+        assert.ok(y >= 0 && y + height <= viewport.height, `from ${y}, ${height} high`);
+      });
+    await order.locator('> summary').click();
+    await isInView(order.getByRole('button', { name: 'Send GET' }));
+    await order.getByLabel('orderId').fill('1');
+    // An animation has many positions.
+    await page.evaluate('window.positions = new Set()');
+    await page.evaluate("addEventListener('scroll', () => window.positions.add(scrollY))");
+    await order.getByLabel('orderId').press('Enter');
+    await order.getByText(/^200 OK/).waitFor();
+    await isInView(order.locator('figure'));
+    const positions = await page.evaluate<number>('window.positions.size');
+    assert.ok(reducedMotion === 'no-preference' || positions <= 2, `${positions} positions`);
+    await page.close();
+  });
+}
 
 test('the file of the reference command has links that work anywhere, and no scripts', async (t) => {
   const file = join(temporaryFolder(t), 'reference.html');
