@@ -66,6 +66,23 @@ test('the reference has 34 KB on the wire, and every link within it has a target
   await page.close();
 });
 
+test('the contents have the operations of version 2 in groups', async (t) => {
+  const service = await startService(t);
+  const { page } = await opened(browser, urlOf(service));
+  const contents = page.getByRole('navigation', { name: 'Contents' });
+  for (const [group, operation] of [
+    ['orders', 'Place an order'],
+    ['changes', 'Stream changes'],
+    ['store', 'Count the orders that match'],
+    ['webhooks', 'Rotate the secret of a webhook'],
+    ['keys', 'Revoke an API key'],
+  ] as const) {
+    const list = contents.getByRole('list', { name: `v2 ${group}` });
+    await list.getByRole('link', { name: operation }).waitFor({ timeout: 5_000 });
+  }
+  await page.close();
+});
+
 test('operations, fields and errors are found, and a language is that of all samples', async (t) => {
   const service = await startService(t);
   const { page, problems } = await opened(browser, urlOf(service));
@@ -518,6 +535,26 @@ test('samples in JavaScript are whole programs, and name no order', async (t) =>
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const checked = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
   assert.equal(checked.status, 0, checked.stdout);
+});
+
+test('the table of error codes begins below the sample', async (t) => {
+  const service = await startService(t);
+  const { page } = await opened(browser, urlOf(service), {
+    viewport: { width: 1440, height: 900 },
+  });
+  const sample = (await page.locator('#errors .aside').boundingBox())!;
+  const table = (await page.locator('#errors table').boundingBox())!;
+  const blank = table.y - sample.y - sample.height;
+  assert.ok(blank >= 16 && blank <= 32, `${blank} px`);
+  await page.close();
+});
+
+test('the samples of placing an order have the same body in each language', async (t) => {
+  const service = await startService(t);
+  const { page } = await opened(browser, urlOf(service));
+  for (const sample of await page.locator('#v2-placeOrder .panel').allTextContents())
+    assert.match(sample, /412.*2026-12-01T09:30:00Z.*PO-2026-0815/s);
+  await page.close();
 });
 
 test('samples with several orders name different ones, and a repeated call has the same key', async (t) => {
