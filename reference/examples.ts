@@ -11,7 +11,8 @@ const CLIENT_CALLS: Readonly<Record<string, Readonly<Record<string, string>>>> =
   v2: {
     listOrders: 'for await (const order of store.orders())',
     findOrders: "store.findOrders({ ids: [orderId], references: ['PO-2026-0815'] })",
-    placeOrder: 'store.placeOrder({ petId, quantity: 1n })',
+    placeOrder:
+      "store.placeOrder({ petId, quantity: 1n, shipDate: '2026-12-01T09:30:00Z', reference: 'PO-2026-0815' })",
     getOrder: 'store.getOrder(orderId)',
     getOrderHistory: 'store.getOrderHistory(orderId)',
     cancelOrder: "store.cancelOrder(orderId, { reason: 'customer_request' })",

@@ -49,7 +49,7 @@ function firstRequest(firstCall: Html): Html {
   return html`<section id="first-request" aria-labelledby="first-request-title">
 <div class="text">
 <h1 id="first-request-title">First request in two minutes</h1>
-<p class="lead">List the orders of a pet store, cancel those that have not shipped and, with version 2, place, ship and follow them. An order is not edited: cancel it, and place another.</p>
+<p class="lead">List the orders of a pet store, cancel those that have not shipped and, with version 2, place, ship and follow them. <b>An order is not edited</b>: to change its quantity, pet or date, cancel it and place another.</p>
 <ol class="steps">
 <li><b>Get a key</b><p>Whoever runs the store makes it, with the <a href="#keys">scopes</a> you need: <code>so_live_…</code> for production, <code>so_test_…</code> for staging. It is shown once.</p></li>
 <li><b>Send it as a bearer token</b><p>Every operation needs it, in the <code>Authorization</code> header. Keep it out of URLs and of code.</p></li>

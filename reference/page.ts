@@ -88,8 +88,8 @@ function keyForm(environment: string): Html {
 <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="Key for “Try it”: ${placeholder}" aria-describedby="key-kept"><span class="hidden" id="key-kept">The key stays in the page; it is not stored.</span></form>`;
 }
 
-const operationsOf = ({ document }: Documented) =>
-  Object.entries(document.paths).flatMap(([path, operations]) =>
+const operationsOf = (paths: OpenApi['paths']) =>
+  Object.entries(paths).flatMap(([path, operations]) =>
     Object.entries(operations).map(([method, operation]) => ({ path, method, operation })),
   );
 
@@ -97,18 +97,20 @@ function stabilityOf({ info }: OpenApi): string {
   return info.version.includes('-') ? 'Beta' : 'Stable';
 }
 
+type Tagged = Operation & { readonly tags: readonly string[] };
 const METHODS: Readonly<Record<string, string>> = { delete: 'DEL', patch: 'PATCH' };
 
-function navigation(documented: Documented): Html {
-  const { version, document } = documented;
+function navigation({ version, document }: Documented): Html {
   const stability = stabilityOf(document);
-  const link = (method: string, operation: Operation) =>
+  const all = operationsOf({ ...document.paths, ...document.webhooks });
+  const groups = Map.groupBy(all, ({ operation }) => (operation as Tagged).tags[0]!);
+  const link = ({ method, operation }: (typeof all)[number]) =>
     html`<li><a href="#${anchor(version, operation)}"><span>${operation.summary}</span><span class="method ${method}">${METHODS[method] ?? method.toUpperCase()}</span></a></li>
 `;
+  const group = ([tag, operations]: [string, typeof all]) =>
+    html`<p class="group">${tag}</p><ul aria-label="${version} ${tag}">${operations.map(link)}</ul>`;
   return html`<p><a href="#${version}">Version ${version.slice(1)}</a> <span class="badge ${stability.toLowerCase()}">${stability}</span></p>
-<ul>
-${operationsOf(documented).map(({ method, operation }) => link(method, operation))}${Object.values(document.webhooks ?? {}).map(({ post }) => link('post', post))}</ul>
-`;
+${[...groups].map(group)}`;
 }
 
 function versionSection(documented: Documented, { rootUrl, live }: PageParts): Html {
@@ -120,7 +122,7 @@ function versionSection(documented: Documented, { rootUrl, live }: PageParts): H
 <div class="text"><h2 id="${version}-title">Version ${version.slice(1)} <span class="badge ${stability.toLowerCase()}">${stability}</span> <small>${info.version}</small></h2>
 <p><code>${rootUrl}/${version}</code></p>
 ${markdown(info.description)}</div>
-${operationsOf(documented).map(({ path, method, operation }) =>
+${operationsOf(document.paths).map(({ path, method, operation }) =>
   operationSection(document, operation, { version, method, path, rootUrl, environment }),
 )}
 ${Object.values(document.webhooks ?? {}).map(({ post }) => deliverySection(document, post, version))}

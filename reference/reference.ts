@@ -7,7 +7,7 @@ import { type Documented, type Live, referencePage } from './page.ts';
 
 const PATH = '/reference';
 const STYLES = 'reference/reference.css';
-const SCRIPTS = ['reference.js', 'find.js', 'try-it.js', 'exact-json.js'];
+const SCRIPTS = ['reference', 'find', 'ranking', 'places', 'try-it', 'exact-json'];
 
 /**
  * Adds the API reference, with "try it".
@@ -18,10 +18,7 @@ export function addReference(
   versions: () => readonly Documented[],
   { rootUrl, rootPath, environment, hasConsole }: { readonly rootUrl: string } & Live,
 ): void {
-  const scripts = SCRIPTS.map((name) => ({
-    name,
-    source: asset(`reference/browser/${name}`),
-  }));
+  const scripts = SCRIPTS.map((name) => ({ name, source: asset(`reference/browser/${name}.js`) }));
   const styles = stylesOf(STYLES);
   const digest = filesDigest([styles, ...scripts.map(({ source }) => source)]);
   const head = html`<link rel="icon" href="/favicon.svg" type="image/svg+xml">
@@ -33,7 +30,7 @@ export function addReference(
     { path: PATH, type: 'text/html', make: page },
     { path: `${PATH}/{digest}/reference.css`, digest, type: 'text/css', make: () => styles },
     ...scripts.map(({ name, source }) => ({
-      path: `${PATH}/{digest}/${name}`,
+      path: `${PATH}/{digest}/${name}.js`,
       digest,
       type: 'text/javascript',
       make: () => source,

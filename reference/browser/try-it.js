@@ -15,8 +15,12 @@ export function addTryIt() {
   keyForm.hidden = false;
   keyForm.addEventListener('submit', (event) => event.preventDefault());
   for (const box of document.querySelectorAll('details.try')) {
-    /** @type {HTMLDetailsElement} */ (box).hidden = false;
-    addForm(box);
+    const details = /** @type {HTMLDetailsElement} */ (box);
+    details.hidden = false;
+    details.addEventListener('toggle', ({ target }) => {
+      if (target === details && details.open) bringIntoView(details);
+    });
+    addForm(details);
   }
 }
 
@@ -96,6 +100,7 @@ async function send(box, form) {
     title.textContent = line;
     answer.replaceChildren(...coloured(body));
     headers.textContent = lines;
+    bringIntoView(answer.parentElement ?? result);
   };
   show('Sent…');
   /** @type {HTMLElement} */ (result.querySelector('.sent')).textContent = curlOf(url, init);
@@ -110,6 +115,12 @@ async function send(box, form) {
   } catch (error) {
     show('No response', `The request failed: ${error}`);
   }
+}
+
+/** A long sample leaves the form and its answer below the window. @param {Element} element */
+function bringIntoView(element) {
+  const isAnimated = matchMedia('(prefers-reduced-motion: no-preference)').matches;
+  element.scrollIntoView({ block: 'nearest', behavior: isAnimated ? 'smooth' : 'instant' });
 }
 
 /** @param {HTMLFormElement} form */

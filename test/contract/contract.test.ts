@@ -141,9 +141,10 @@ test('every route is an operation, a contract document or a web page', async (t)
   const pages = [
     ...['/', '/favicon.ico', '/favicon.svg'],
     ...['/reference', '/reference/'],
-    ...['reference.css', 'reference.js', 'find.js', 'try-it.js', 'exact-json.js'].map(
+    ...['reference.css', 'reference.js', 'find.js', 'ranking.js', 'places.js'].map(
       (name) => `/reference/{digest}/${name}`,
     ),
+    ...['try-it.js', 'exact-json.js'].map((name) => `/reference/{digest}/${name}`),
   ];
   const routes = server.router.templates.filter((path) => !path.startsWith('/console'));
   assert.deepEqual(new Set(routes), new Set([...documented, ...pages]));
