@@ -57,7 +57,7 @@ export class Burst {
   /** Takes a character. @returns whether it begins a text */
   add(key: string, at: number, from: EventTarget | null, mostMs: number): boolean {
     const pauseMs = at - this.#at;
-    const goesOn = this.#isFast && !this.isTaken;
+    const goesOn = this.#isSwift && !this.isTaken;
     if (pauseMs > (goesOn ? LATE_END_MS : mostMs)) this.clear();
     const isFirst = this.text === '';
     if (isFirst) {
@@ -73,18 +73,21 @@ export class Burst {
     return isFirst;
   }
 
-  get #isFast(): boolean {
+  get #hasSwiftKeys(): boolean {
+    return this.#swift * 4 >= (this.text.length - 1) * 3;
+  }
+
+  get #isSwift(): boolean {
     const { length } = this.text;
-    return length >= LEAST_SCANNED && this.#scanner * 2 >= length;
+    return length >= LEAST_SCANNED && (this.#hasSwiftKeys || this.#scanner * 2 >= length);
   }
 
   /** Takes Enter or Tab. */
   end(key: string, at: number, mostMs: number): End {
     const { length } = this.text;
-    const isFast = this.#isFast;
-    const keysAreSwift = this.#swift * 4 >= (length - 1) * 3;
-    const isSwift = isFast || (length >= LEAST_SCANNED && keysAreSwift);
-    const isPrompt = keysAreSwift && !this.isOver(at, SWIFT_KEY_MS);
+    const isFast = length >= LEAST_SCANNED && this.#scanner * 2 >= length;
+    const isSwift = this.#isSwift;
+    const isPrompt = this.#hasSwiftKeys && !this.isOver(at, SWIFT_KEY_MS);
     if (this.isOver(at, isSwift ? LATE_END_MS : mostMs)) this.clear();
     const { text, isTaken } = this;
     const isText = text !== '';
@@ -95,7 +98,7 @@ export class Burst {
       isScanned: isText && (isFast || isPrompt),
       isSecond: key === 'Enter' && !isText && at - this.#endedAt <= SECOND_END_MS,
     };
-    this.#endedAt = isText ? at : Number.NEGATIVE_INFINITY;
+    this.#endedAt = isText && key === 'Enter' ? at : Number.NEGATIVE_INFINITY;
     this.clear();
     return end;
   }

@@ -91,6 +91,8 @@ export function listenForKeys(
     if (key === 'x' && !isSecond) undo.push(shortcuts.select(false));
     else action?.();
   };
+  const hasAction = (key: string) =>
+    performance.now() < goUntil || /[gx]/.test(key) || actionOf(shortcuts, key) !== undefined;
   /** Its first letters may have selected orders. */
   const take = (to: (text: string) => void, text: string) => {
     for (const each of undo) each?.();
@@ -103,7 +105,7 @@ export function listenForKeys(
     const { text } = burst;
     const rest = text.slice(burst.acted);
     // Also a code of a scanner that does not end it.
-    const isCode = rest.length > 1 || /\d/.test(rest);
+    const isCode = rest.length > 1 || !hasAction(rest);
     if (isForScans()) {
       burst.isTaken = text.length >= LEAST_SCANNED && !isAbove();
       if (burst.isTaken) shortcuts.scan(text);
@@ -133,7 +135,8 @@ export function listenForKeys(
     const written = box.value;
     const isAll = text === written || text === `/${written}`;
     const isText = isAll || text.length >= LEAST_SCANNED;
-    const isScanned = of.isScanned || (of.isSwift && text.length >= LEAST_SWIFT);
+    const isLong = isForScans() || text.length >= LEAST_SWIFT;
+    const isScanned = of.isScanned || (of.isSwift && isLong);
     const isCode = of.isFast || (isScanned && isText && !isCommand);
     if (isCode || of.isSecond) event.preventDefault();
     if (!isCode || written.trim() === '') return;
@@ -144,25 +147,36 @@ export function listenForKeys(
     // A person goes on with Tab.
     const isTab = event.key === 'Tab';
     const isScanned = isTab ? of.isFast : of.isScanned || of.isSwift;
-    // Its beginning went elsewhere, or has opened the question.
-    const isTail = isScanned && (of.from !== field || of.beganAt - actedAt < AFTER_LETTER_MS);
+    const isOfShipment = field.name === 'trackingNumber';
+    // It has opened the question.
+    const isAfterLetter = (of.isScanned || isOfShipment) && of.beganAt - actedAt < AFTER_LETTER_MS;
+    // Its beginning went elsewhere, or came while the field was fixed. A date is written in another way than it is typed.
+    const isCut = field.type === 'text' && !field.value.includes(of.text);
+    const isTail = (isScanned && (of.from !== field || isAfterLetter)) || isCut;
     // A question that has only now opened takes no Enter.
     if (event.defaultPrevented && !isTail) return;
-    const isMeant = field.name === 'trackingNumber' && !field.readOnly && !isTail;
-    const isEndedByTab = isScanned && of.text === field.value && !event.shiftKey;
-    if (isTab && !isTail && !(isMeant && isEndedByTab)) return;
-    if (isMeant && isScanned && !isTab) return;
-    if (isScanned || of.isSecond) event.preventDefault();
-    if (isTail) {
+    const isMeant = isOfShipment && !field.readOnly && !isTail;
+    const isWhole = isScanned && of.text === field.value;
+    if (isTab && !isTail && !(isMeant && isWhole && !event.shiftKey)) return;
+    if (isMeant && isWhole && !isTab) return;
+    if (isScanned || isTail || of.isSecond) event.preventDefault();
+    if (isTail || (isMeant && isScanned && !isWhole)) {
       field.value = '';
       field.dispatchEvent(new InputEvent('input', { bubbles: true }));
     }
     if (isMeant && isTab) field.form!.requestSubmit();
-    else if (isScanned) shortcuts.refuse();
+    else if (isScanned || isTail) shortcuts.refuse();
   };
-  const onEnd = (event: KeyboardEvent, { text, rest, isTaken, isSecond }: End) => {
-    // A blank has pressed a button, or scrolled.
-    if (text !== '' && text.trim() === '') return;
+  const press = (target: EventTarget | null) => {
+    burst.clear();
+    if (isPressed(target)) (target as HTMLElement).click();
+  };
+  const onEnd = (event: KeyboardEvent, { text, rest, isTaken, isSecond, pauseMs }: End) => {
+    // A blank is to press a button, or has scrolled.
+    if (text !== '' && text.trim() === '') {
+      if (event.key === 'Tab' && pauseMs >= SAME_CODE_MS) press(event.target);
+      return;
+    }
     const isLetter = /^\D$/.test(rest) && mayAct();
     if (isSecond || isTaken || (rest !== '' && !isLetter)) {
       event.preventDefault();
@@ -179,24 +193,20 @@ export function listenForKeys(
   };
   const onCharacter = (event: KeyboardEvent) => {
     const { key, target } = event;
-    // It scrolls, or presses a button, unless it begins a code.
-    const isBlank = key === ' ' && burst.text === ' ';
-    if (isBlank && !(target instanceof HTMLButtonElement)) return;
+    // It scrolls, or presses a button or a box, unless it begins a code.
+    const isBlank = key === ' ' && burst.text.trim() === '';
+    if (isBlank && !isPressed(target)) return;
     event.preventDefault();
-    const press = () => {
-      burst.clear();
-      (target as HTMLButtonElement).click();
-    };
     if (isBlank && burst.pauseMs < SAME_CODE_MS) return;
     timer = isBlank
-      ? setTimeout(press, isForScans() ? SLOW_CODE_KEY_MS : CODE_KEY_MS)
+      ? setTimeout(press, isForScans() ? SLOW_CODE_KEY_MS : CODE_KEY_MS, target)
       : setTimeout(onPause, waitMsFor(key));
   };
   /** A key that is held moves, selects and scrolls; it confirms nothing, and opens nothing. */
   const onRepeat = (event: KeyboardEvent) => {
     const { key, target } = event;
     const isConfirming = key === 'Enter' && !(target instanceof HTMLTextAreaElement);
-    const isScrolling = key === ' ' && !(target instanceof HTMLButtonElement);
+    const isScrolling = key === ' ' && !isPressed(target);
     if (key === 'Tab' || isScrolling || (isTyping(target) && !isConfirming)) return;
     event.preventDefault();
     if (mayAct() && HARMLESS.includes(key)) act(key);
@@ -206,7 +216,9 @@ export function listenForKeys(
   addEventListener(
     'keydown',
     ({ key, timeStamp, target, repeat, ctrlKey, metaKey, altKey }) => {
-      const mostMs = isForScans() ? SLOW_CODE_KEY_MS : CODE_KEY_MS;
+      // Without actions of single keys, nothing ends a code but its end.
+      const isFree = isForScans() || isTyping(target) || mayAct();
+      const mostMs = isForScans() ? SLOW_CODE_KEY_MS : isFree ? CODE_KEY_MS : SAME_CODE_MS;
       // Events can come before a timer that is due.
       const isDue = timer !== undefined && burst.isOver(timeStamp, mostMs);
       if (isDue) onPause();
@@ -214,7 +226,9 @@ export function listenForKeys(
       const endMs = key === 'Enter' && !isTyping(target) ? SAME_CODE_MS : mostMs;
       end = isEnd(key) && !repeat ? burst.end(key, timeStamp, endMs) : undefined;
       // Of a person.
-      if (/^(Arrow|Escape|Backspace)/.test(key)) burst.clear();
+      const isErased = key === 'Backspace' && isForScans() && !isTyping(target);
+      if (isErased) burst.text = burst.text.slice(0, -1);
+      else if (/^(Arrow|Escape|Backspace|Delete|Home|End$)/.test(key)) burst.clear();
       // Chromium sends an event without a key when a suggestion is taken. Characters with AltGr have both modifiers.
       if (key?.length !== 1 || (ctrlKey && !altKey) || metaKey || repeat) return;
       if (burst.add(key, timeStamp, target, mostMs)) undo = [];
@@ -226,7 +240,7 @@ export function listenForKeys(
     if (!isSignedIn() || isComposing) return;
     // What is scanned or typed after this takes the place of what is there, if the form stays.
     if ((key === 'Enter' || end?.isScanned) && isInForm(target)) target.select();
-    if (end !== undefined && isInForm(target)) onEndInForm(event, target, end);
+    if (end !== undefined && isTyping(target) && isInForm(target)) onEndInForm(event, target, end);
     if (event.defaultPrevented) return;
     if (event.ctrlKey || event.metaKey || event.altKey) {
       const command = event.altKey ? undefined : commandOf(key, target);
@@ -265,6 +279,10 @@ function actionOf(shortcuts: Shortcuts, key: string): (() => void) | undefined {
   };
   return actions[key];
 }
+
+/** Whether a blank presses what has the focus. */
+const isPressed = (target: EventTarget | null): boolean =>
+  target instanceof Element && target.matches('button, summary, input');
 
 const isEnd = (key: string) => key === 'Enter' || key === 'Tab';
 

@@ -97,10 +97,11 @@ test('a scan is known by the times between its keys', () => {
   ] as const) {
     assert.equal(typed(keys, [keyMs], endMs).isSwift, isSwift, `${keys} ${keyMs} ${endMs}`);
   }
-  // A fast code goes on after a pause, a slow one and a text that was taken do not.
+  // A scanned code goes on after a pause; a text of a person, and one that was taken, do not.
   for (const [keyMs, isTaken, text] of [
     [10, false, 'AB12'],
-    [60, false, '2'],
+    [60, false, 'AB12'],
+    [110, false, '2'],
     [10, true, '2'],
   ] as const) {
     const { burst } = typed('', [], 0);
@@ -133,8 +134,10 @@ test('an Enter that comes late, twice, or is held confirms nothing', async (t) =
   // A slow scanner, and one that pauses before the last character.
   await scanAt(page, '4006381333931', [300, ...Array(12).fill(60), 250]);
   await question(page).getByText('A scan does not confirm.').waitFor();
-  await scanAt(page, '4006381333931', [300, ...Array(11).fill(10), 220, 110]);
-  await question(page).getByText('A scan does not confirm.').waitFor();
+  for (const keyMs of [10, 60]) {
+    await scanAt(page, '4006381333931', [1_100, ...Array(11).fill(keyMs), 250, 150]);
+    await question(page).getByText('A scan does not confirm.').waitFor();
+  }
   for (const place of [
     page.getByLabel('Then place it again'),
     question(page).getByRole('button', { name: 'Cancel order', exact: true }),
@@ -242,6 +245,46 @@ test('a label that began outside of the question is no tracking number, and one 
   assert.equal((await service.store.orders([2n]))[0]!.trackingNumber, '3SXYZ1');
 });
 
+test('a label of which a part is not in the field is no tracking number', async (t) => {
+  const { service, page } = await opened(t);
+  await ask(page, 'Ship order…');
+  const field = page.getByLabel('Tracking number');
+  // After what was typed.
+  for (const key of '12') await press(page, key, 400);
+  await scanAt(page, '3SXYZ12', [1_500, 10]);
+  await question(page).getByText('Scan it again.').waitFor();
+  assert.equal(await field.inputValue(), '');
+  // It begins while a slip is looked up, when the field is fixed.
+  const { promise: answer, resolve } = Promise.withResolvers<void>();
+  await page.route('**/orders/find', (route) => answer.then(() => route.continue()));
+  await scanAt(page, '998', [400, 10]);
+  for (const key of '3SXYZ00') await press(page, key, 40);
+  resolve();
+  await question(page).getByText('998 is order 998.').waitFor();
+  for (const key of '448171') await press(page, key, 40);
+  await press(page, 'Enter', 40);
+  await question(page).getByText('Scan it again.').waitFor();
+  assert.equal(await field.inputValue(), '');
+  assert.deepEqual(await changes(service), NONE);
+  await scanAt(page, '3SXYZ00448171', [400, 40]);
+  await page.getByText('Order 2 was shipped').waitFor();
+  assert.equal((await service.store.orders([2n]))[0]!.trackingNumber, '3SXYZ00448171');
+});
+
+test('a code with a pause in it is whole, whatever is open', async (t) => {
+  const { page } = await opened(t, '');
+  await page.getByRole('button', { name: 'Reference' }).first().click();
+  await page.getByRole('dialog', { name: 'Reference' }).waitFor();
+  await page.getByRole('checkbox', { name: 'and those that begin with it' }).focus();
+  await scanAt(page, '1998', [300, 300, 12, 12, 12]);
+  await details(page, 1998).waitFor();
+  // A letter without an action is its beginning.
+  await press(page, 'Escape', 1_100);
+  await scanAt(page, 'A998', [300, 300, 12, 12, 12]);
+  await found(page).getByText('No order found.').waitFor();
+  assert.equal(await box(page).inputValue(), 'A998');
+});
+
 test('a scan into the search box opens what was scanned, or nothing', async (t) => {
   const { page } = await opened(t, '');
   // With the cursor on a hit, and not at the end.
@@ -290,7 +333,13 @@ test('on the page for scanning, a scan into the search box is a line', async (t)
   await scanAt(page, '2', [300, 10]);
   const lines = page.locator('.scanned tbody tr');
   await lines.nth(2).getByText('Ready').waitFor();
-  assert.deepEqual(await lines.locator('a').allInnerTexts(), ['2', '998', '1']);
+  await box(page).focus();
+  await scanAt(page, '2000', [300, 75, 75, 75, 220]);
+  await lines.nth(3).getByText('Ready').waitFor();
+  // A person takes back a digit.
+  for (const key of ['1', '9', '9', 'Backspace', '9', '8', 'Enter']) await press(page, key, 120);
+  await lines.nth(4).getByText('Ready').waitFor();
+  assert.deepEqual(await lines.locator('a').allInnerTexts(), ['1998', '2000', '2', '998', '1']);
   assert.equal(await page.getByRole('dialog').count(), 0);
 });
 
@@ -387,6 +436,29 @@ test('a person types, pauses, and goes on with Tab', async (t) => {
   assert.equal(await question(page).getByRole('alert').innerText(), '');
   await leave(page);
   assert.deepEqual(await changes(service), NONE);
+  // What is typed quickly needs Enter once more, and stays.
+  await press(page, 'c', 300);
+  await page.clock.runFor(250);
+  await question(page).waitFor();
+  await page.clock.runFor(150);
+  await type('damaged', 75);
+  await press(page, 'Enter', 400);
+  await question(page).getByText('A scan does not confirm.').waitFor();
+  assert.equal(await page.getByLabel('Reason').inputValue(), 'damaged');
+  await leave(page);
+  const shipping = page.getByRole('button', { name: 'Ship order…' });
+  await shipping.focus();
+  for (const _ of 'ab') await press(page, ' ', 150);
+  await page.clock.runFor(210);
+  await question(page).waitFor();
+  await leave(page);
+  // Enter after Tab is not the second one of a scan.
+  await press(page, 'n', 300);
+  await page.clock.runFor(600);
+  await type('412', 120);
+  await press(page, 'Tab', 100);
+  await press(page, 'Enter', 220);
+  await details(page, 5004).waitFor();
   // A quick beginning of a form is not that of a code.
   await press(page, 'n', 300);
   await press(page, '7', 430);
@@ -394,8 +466,8 @@ test('a person types, pauses, and goes on with Tab', async (t) => {
   await press(page, '2', 200);
   await press(page, 'Enter', 450);
   await page.getByText(/^Order \d+ was placed/).waitFor();
-  await details(page, 5004).waitFor();
-  const { petId, quantity } = (await service.store.orders([5004n]))[0]!;
+  await details(page, 5005).waitFor();
+  const { petId, quantity } = (await service.store.orders([5005n]))[0]!;
   assert.deepEqual([petId, quantity], [7n, 2n]);
   // A reference in two parts, of which the second is an id.
   await press(page, '/', 300);
