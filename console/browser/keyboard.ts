@@ -216,9 +216,9 @@ export function listenForKeys(
   addEventListener(
     'keydown',
     ({ key, timeStamp, target, repeat, ctrlKey, metaKey, altKey }) => {
-      // Without actions of single keys, nothing ends a code but its end.
-      const isFree = isForScans() || isTyping(target) || mayAct();
-      const mostMs = isForScans() ? SLOW_CODE_KEY_MS : isFree ? CODE_KEY_MS : SAME_CODE_MS;
+      // Where single keys do nothing, all of them can be of one code.
+      const ofPlaceMs = isTyping(target) || mayAct() ? CODE_KEY_MS : SAME_CODE_MS;
+      const mostMs = isForScans() ? SLOW_CODE_KEY_MS : ofPlaceMs;
       // Events can come before a timer that is due.
       const isDue = timer !== undefined && burst.isOver(timeStamp, mostMs);
       if (isDue) onPause();
