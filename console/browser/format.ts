@@ -11,6 +11,7 @@ import {
   UnknownOutcomeError,
 } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
+import { caseless } from '../../protocol/caseless.ts';
 import { DAY_MS, now } from './clock.ts';
 
 /** The page is in English: so are its dates and numbers, as they are written in the user's region, with the user's clock of 12 or 24 hours. */
@@ -120,7 +121,7 @@ export function shipHint(order: OrderRecord, isWhole = false) {
   const isPlanned = status === 'shipped' && days > 0;
   const hint = isPlanned ? `planned for ${day(shipDate)}` : daysFrom(shipDate);
   const verb = status === 'shipped' ? `Shipped${isPlanned ? ', ' : ' '}` : 'Ships ';
-  return html`${isWhole ? verb : nothing}<span class="hint">${hint}</span>`;
+  return html`${isWhole ? html`<span class="verb">${verb}</span>` : nothing}<span class="hint">${hint}</span>`;
 }
 
 /** The user's time zone: "Europe/Berlin, UTC+1". */
@@ -216,3 +217,31 @@ export const capital = (text: string): string =>
   `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 
 export const sentence = (text: string): string => `${capital(text)}.`;
+
+/** Of a text before what is marked, if it is longer than LONG_BEFORE, only its end is shown, so that the mark is in sight. */
+const LONG_BEFORE = 39;
+const SHOWN_BEFORE = 20;
+
+/** A text in which the first place of a part is marked. */
+export function marked(text: string, part: string) {
+  const [before, found, after] = markedPart(text, part) ?? ['', '', text];
+  if (found === '') return after;
+  const isLong = before.length > LONG_BEFORE;
+  const shown = isLong ? `…${[...before].slice(-SHOWN_BEFORE).join('')}` : before;
+  return html`${shown}<mark>${found}</mark>${after}`;
+}
+
+/** Returns what is before the first place of a part, in any case, what is there, and what follows; undefined if it is nowhere. */
+function markedPart(text: string, part: string): readonly [string, string, string] | undefined {
+  const wanted = caseless(part);
+  const has = (begin: number, end: number) => caseless(text.slice(begin, end)).includes(wanted);
+  let end = 0;
+  while (!has(0, end)) {
+    if (end === text.length) return undefined;
+    end += 1;
+  }
+  // An accent after the part belongs to its last letter.
+  let begin = end;
+  while (!has(begin, end)) begin -= 1;
+  return [text.slice(0, begin), text.slice(begin, end), text.slice(end)];
+}

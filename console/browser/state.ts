@@ -238,8 +238,10 @@ export type Dialog =
     }
   | (SeveralToChange & {
       readonly kind: 'several';
-      /** How many of them should have been shipped before today. */
-      readonly overdue: number;
+      /** Ids that were among them until another key changed these orders. */
+      readonly ended: readonly bigint[];
+      /** Which should have been shipped before today. */
+      readonly overdue: ReadonlySet<bigint>;
       /** The number that confirms a change of many orders, as typed. */
       readonly typed: string;
     })

@@ -435,3 +435,49 @@ test('the eye is in the middle of the field of a key, also on a phone', async (t
     assert.ok(Math.abs(field - eye) < 1, `${width}: ${field} ${eye}`);
   }
 });
+
+test('without room beside the list, details are a sheet at its right edge, over the full height', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n));
+  const viewport = { width: 1_024, height: 768 };
+  const { page } = await signedIn(t, browser, service, { search: '?order=1', viewport });
+  const sheet = page.getByRole('dialog', { name: 'Order 1' });
+  await page.getByRole('heading', { name: 'History' }).waitFor();
+  assert.deepEqual(await sheet.boundingBox(), { x: 604, y: 0, width: 420, height: 768 });
+  await page.setViewportSize({ width: 390, height: 768 });
+  assert.deepEqual(await sheet.boundingBox(), { x: 0, y: 0, width: 390, height: 768 });
+});
+
+test('on a phone, the ring around the link that has the focus after details is whole', async (t) => {
+  const service = await startService(t);
+  await place(service.store, { ...pending(1n), reference: 'WEB-1' });
+  const viewport = { width: 390, height: 844 };
+  const { page } = await signedIn(t, browser, service, { viewport });
+  const link = row(page, 1).getByRole('link', { name: '1', exact: true });
+  await link.click();
+  await page.getByRole('heading', { name: 'History' }).waitFor();
+  await page.keyboard.press('Escape');
+  await page.waitForFunction("document.activeElement.closest('tbody') !== null");
+  // Drawn above what follows it.
+  const [cell, next] = await row(page, 1)
+    .locator('.id, .reference')
+    .evaluateAll((both) => both.map((each) => Number(getComputedStyle(each).zIndex) || 0));
+  assert.ok(cell! > next!);
+});
+
+test('a long reference is cut between two letters, before its end', async (t) => {
+  const service = await startService(t);
+  const reference = 'EU-CENTRAL-WAREHOUSE-2026/11/ONLINE-SHOP-100329-318';
+  await place(service.store, { ...pending(1n), reference });
+  const viewport = { width: 390, height: 844 };
+  const { page } = await signedIn(t, browser, service, { viewport });
+  await row(page, 1).waitFor();
+  const [text, end] = await row(page, 1)
+    .locator('.reference bdi')
+    .evaluate((bdi) => {
+      const { width, right } = getComputedStyle(bdi, '::after');
+      const { paddingInlineEnd, textOverflow } = getComputedStyle(bdi.firstElementChild!);
+      return [`${textOverflow} ${paddingInlineEnd}`, right === '0px' ? width : ''];
+    });
+  assert.equal(text, `ellipsis ${end}`);
+});

@@ -285,9 +285,14 @@ test('a secret is replaced with an overlap, at once, or by an invitation', async
   await question.getByRole('button', { name: 'Replace the secret' }).click();
   const first = await page.getByLabel('Secret', { exact: true }).inputValue();
   await page.getByRole('button', { name: 'I have it, close' }).click();
+  const badge = rowOf(page, 'shop').getByText('Old secret works until');
+  for (const width of [1_440, 1_024, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    assert.ok((await badge.boundingBox())!.height < 24, `one line at ${width}`);
+  }
+  await rowOf(page, 'shop').getByRole('cell', { name: 'Last used: not yet' }).waitFor();
+  await rowOf(page, 'shop').getByRole('cell', { name: 'Expires: Never' }).waitFor();
   await page.setViewportSize({ width: 1_440, height: 900 });
-  const badge = rowOf(page, 'shop').getByText('Replaced until');
-  assert.ok((await badge.boundingBox())!.height < 24, 'one line');
   assert.ok((await isValid(service, first)) && (await isValid(service, shop.secret)));
   await choose(page, 'shop', 'Replace the secret…');
   await page.getByText('The secret before that ends now.').waitFor();
@@ -295,7 +300,7 @@ test('a secret is replaced with an overlap, at once, or by an invitation', async
   await question.getByRole('button', { name: 'Replace the secret' }).click();
   const second = await page.getByLabel('Secret', { exact: true }).inputValue();
   await page.getByRole('button', { name: 'I have it, close' }).click();
-  await rowOf(page, 'shop').getByText('Replaced until').waitFor({ state: 'detached' });
+  await rowOf(page, 'shop').getByText('Old secret works until').waitFor({ state: 'detached' });
   assert.ok(await isValid(service, second));
   await choose(page, 'shop', 'Replace the secret…');
   await page.getByLabel('until an invitation is accepted').check();

@@ -136,15 +136,15 @@ test('codes that are scanned become lines, whatever they mean, and are kept unti
   await scan(page, '1');
   await last(page).getByText('WEB-1').waitFor();
   assert.deepEqual(await textOf(page), [
-    '6 Ready 1 WEB-1 × 2 1 × pet 1',
-    '5 Not found nxsc No order has this id or reference. Search in references',
-    '4 Shipped 4 1 × pet 4 today',
-    '3 Two orders 3 An id and a reference, or a reference that several keys have used. Order 3 Order 2',
-    '2 Not found 04 No order has this id or reference. An id never begins with 0. Search in references',
+    '5 Ready 1 WEB-1 × 2 1 × pet 1',
+    '4 Not found nxsc No order has this id or reference. Search in references',
+    '3 Shipped 4 1 × pet 4 today',
+    '2 Two orders 3 An id and a reference, or a reference that several keys have used. Order 3 Order 2',
+    '1 Not found 04 No order has this id or reference. An id never begins with 0. Search in references',
   ]);
   assert.deepEqual(await accessibilityFindings(page), []);
   await page.getByRole('button', { name: 'Order 2', exact: true }).click();
-  assert.match((await textOf(page))[3]!, /^3 Ready 2 3/);
+  assert.match((await textOf(page))[3]!, /^2 Ready 2 3/);
   await tally(page, 'To look at 2').click();
   assert.equal(await lines(page).count(), 2);
   await tally(page, 'Scanned 5').click();
@@ -155,7 +155,7 @@ test('codes that are scanned become lines, whatever they mean, and are kept unti
   await page.getByRole('link', { name: 'Scan' }).click();
   await page.reload();
   await last(page).getByText('WEB-1').waitFor();
-  assert.match((await textOf(page))[3]!, /^3 Ready 2 3/);
+  assert.match((await textOf(page))[3]!, /^2 Ready 2 3/);
   await page.keyboard.press('Control+z');
   await last(page).getByText('nxsc').waitFor({ state: 'hidden' });
   assert.doesNotMatch((await textOf(page))[0]!, /× 2/);
@@ -194,14 +194,14 @@ test('what is ready ships together, with the tracking numbers of a pasted list',
   assert.deepEqual(results, [
     'Not found',
     'Not a tracking number',
-    'Tracking number is there twice',
-    'Tracking number is there twice',
+    'Tracking number is there twice: remove the wrong line',
+    'Tracking number is there twice: remove the wrong line',
     'Ready',
   ]);
   await page.getByRole('button', { name: 'Remove 3, 3SX-2' }).click();
   await page.getByRole('button', { name: 'Ship 2…' }).click();
   const dialog = page.getByRole('alertdialog');
-  await dialog.getByText('2 of them with a tracking number').waitFor();
+  await dialog.getByText('2 of them have a tracking number').waitFor();
   await dialog.getByRole('button', { name: 'Ship 2 orders' }).click();
   await page.getByText('2 shipped').waitFor();
   await tally(page, 'Done 2').waitFor();
@@ -239,13 +239,19 @@ test('a tracking number of two orders, or two of an order, is used for none unti
     await tally(page, 'To look at 2').waitFor();
     assert.equal(await twice.count(), 2);
     assert.equal(await page.getByRole('button', { name: /^Ship \d/ }).count(), 0);
+    await page.getByText('Nothing is ready to ship.').waitFor();
+    const { y } = (await page.getByRole('table').boundingBox())!;
     await remove('2, JJD-1');
     await isReady(1, 'JJD-1');
+    assert.equal((await page.getByRole('table').boundingBox())!.y, y);
     await page.getByRole('button', { name: 'Clear', exact: true }).click();
   }
   await paste('1\tJJD-1\n1\tJJD-2\n1');
   await tally(page, 'To look at 2').waitFor();
-  assert.equal(await page.getByRole('row', { name: 'Two tracking numbers' }).count(), 2);
+  assert.equal(
+    await page.getByRole('row', { name: 'Two tracking numbers: remove the wrong line' }).count(),
+    2,
+  );
   await remove('1, JJD-2');
   await isReady(1, 'JJD-1');
   await page.getByRole('button', { name: 'Ship 1…' }).click();
@@ -489,4 +495,114 @@ test('a list of several lines that is pasted into the search box goes to the pag
   });
   await tally(page, 'Ready 2').waitFor();
   assert.equal(await box.inputValue(), '');
+});
+
+const WIDTHS = [320, 390, 640, 660, 720, 768, 800, 900, 1_000, 1_024, 1_100, 1_270, 1_280, 1_440];
+const ONE = 'EU-CENTRAL-WAREHOUSE-2026/11/ONLINE-100329-45';
+for (const [what, ids, reference] of [
+  ['ordinary orders', [331n, 332n, 333n, 334n], 'WEB-10331'],
+  ['references of 45 characters', [331n, 332n, 333n, 334n], ONE],
+  ['references of 45 characters and ids of 19 digits', [8_000_000_000_000_000_001n], ONE],
+] as const) {
+  test(`the page for scanning has no line wider than the window, with ${what}`, async (t) => {
+    const service = await startService(t);
+    const shipDate = Date.now() + 16 * 86_400_000;
+    const all = ids.map((id) => ({ ...pending(id), petId: 402n, quantity: 151n, shipDate }));
+    await place(service.store, ...all.map((each) => ({ ...each, reference })));
+    const { page } = await signedIn(t, browser, service, { search: '?view=scan' });
+    await page
+      .getByLabel('Or paste a list')
+      .fill(
+        `99999\tJJD7\n${ids.map((id, index) => `${id}\tJJD00039007772558${index}`).join('\n')}`,
+      );
+    await page.getByRole('button', { name: 'Add to the list' }).click();
+    await tally(page, `Ready ${ids.length}`).waitFor();
+    const remove = page.getByRole('button', { name: /^Remove/ });
+    for (const width of WIDTHS) {
+      await page.setViewportSize({ width, height: 900 });
+      const whole = await page.evaluate(() => document.documentElement.scrollWidth);
+      assert.ok(whole <= width, `${whole} at ${width}`);
+      for (const each of await remove.all()) {
+        const box = (await each.boundingBox())!;
+        assert.ok(box.x > 0 && box.x + box.width <= width, `${JSON.stringify(box)} at ${width}`);
+      }
+    }
+  });
+}
+
+test('on a phone, the results of lines end below each other, and ship date and tracking number are named', async (t) => {
+  const service = await startService(t);
+  const shipDate = Date.now() + 7 * 86_400_000;
+  await place(service.store, { ...pending(1n), shipDate }, pending(2n));
+  await service.store.apply([{ type: 'cancel', id: 2n }]);
+  const viewport = { width: 390, height: 844 };
+  const { page } = await signedIn(t, browser, service, { search: '?view=scan', viewport });
+  await page.getByLabel('Or paste a list').fill('1\tJJD-1\n2\n99\tJJD-9');
+  await page.getByRole('button', { name: 'Add to the list' }).click();
+  await tally(page, 'Scanned 3').waitFor();
+  const ends = ['Ready', 'Cancelled: do not ship', 'Not found'].map(async (result) => {
+    const { x, width } = (await lines(page).getByText(result, { exact: true }).boundingBox())!;
+    return Math.round(x + width);
+  });
+  assert.equal(new Set(await Promise.all(ends)).size, 1);
+  await page.getByRole('cell', { name: 'Ships in 7 days' }).waitFor();
+  await page.getByRole('cell', { name: 'Tracking number JJD-1' }).waitFor();
+});
+
+test('a question about several orders counts those that are pending, and names what another key has ended', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n), pending(2n), pending(3n), pending(4n));
+  const { page, problems } = await signedIn(t, browser, service);
+  await row(page, 1).waitFor();
+  await live(page);
+  const question = page.getByRole('alertdialog');
+  const button = (name: string) => question.getByRole('button', { name, exact: true });
+  await page.getByLabel('Select all pending orders on this page').check();
+  await page.getByRole('button', { name: 'Ship 4…' }).click();
+  await button('Ship 4 orders').waitFor();
+  await service.store.apply([{ type: 'cancel', id: 4n }]);
+  await button('Ship 3 orders').waitFor();
+  await question.getByRole('heading', { name: 'Ship 3 orders?' }).waitFor();
+  const ended = question.getByRole('status').filter({ hasText: 'no longer pending' });
+  assert.equal(await ended.innerText(), '1 is no longer pending: 4');
+  assert.equal(
+    (await question.getByRole('group', { name: 'Ids of the orders' }).innerText()).replaceAll(
+      /\s+/g,
+      ' ',
+    ),
+    '3 2 1',
+  );
+  assert.deepEqual(await accessibilityFindings(page), []);
+  await button('Do not ship').click();
+
+  await page.goto(`${page.url()}?view=scan`);
+  await page.getByLabel('Or paste a list').fill('1\tJJD-1\n2\tJJD-2\n3');
+  await page.getByRole('button', { name: 'Add to the list' }).click();
+  await live(page);
+  await page.getByRole('button', { name: 'Ship 3…' }).click();
+  await service.store.apply([{ type: 'cancel', id: 2n }]);
+  await button('Ship 2 orders').waitFor();
+  await question.getByText('1 of them has a tracking number.').waitFor();
+  await service.store.apply([{ type: 'ship', id: 3n }]);
+  await question.getByText('2 are no longer pending: 2, 3').waitFor();
+  // The answer can be sooner than the change.
+  await page.route('**/v2/store/orders/ship', async (route) => {
+    await service.store.apply([{ type: 'cancel', id: 1n }]);
+    await route.continue();
+  });
+  await button('Ship 1 order').click();
+  await page.getByText('0 shipped, 1 not · Order 1: It is already cancelled.').waitFor();
+  assert.deepEqual(problems, []);
+});
+
+test('a question none of whose orders is pending any more ships nothing', async (t) => {
+  const service = await startService(t);
+  await place(service.store, pending(1n));
+  const { page } = await signedIn(t, browser, service);
+  await live(page);
+  await page.getByLabel('Select order 1').check();
+  await page.getByRole('button', { name: 'Ship 1…' }).click();
+  await service.store.apply([{ type: 'cancel', id: 1n }]);
+  await page.getByText('1 is no longer pending: 1').waitFor();
+  assert.ok(await page.getByRole('button', { name: 'Ship 0 orders' }).isDisabled());
 });

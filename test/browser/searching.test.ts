@@ -92,6 +92,7 @@ test('all orders whose references contain a text are a list, the newest first, w
   await live(page);
   await box(page).fill('eb-0032');
   await page.getByRole('link', { name: 'All that contain eb-0032' }).click();
+  assert.match(await page.getByRole('table').getByRole('mark').first().innerText(), /^eb-0032$/i);
   await listed(page, ['6', '5', '4', '3', '2', '1']);
   assert.equal(new URL(page.url()).search, '?contains=eb-0032');
   await page.getByRole('status').getByText('6 orders').waitFor();

@@ -157,6 +157,9 @@ export function outcomeOf({ action, results }: Bulk) {
     wereTried: unknown.length + failed.length > 0,
     title: counts.flat().join(', '),
     text: [...new Set([...unknown, ...failed].map(({ text }) => text))].join(' '),
-    facts: facts.length === 0 ? '' : `${ordersText(facts.length)} had already ended`,
+    facts:
+      facts.length > 1
+        ? `${ordersText(facts.length)} had already ended`
+        : facts.map(({ id, text }) => `Order ${id}: ${text}`).join(''),
   };
 }

@@ -17,8 +17,9 @@ export function dialogActions(screen: Screen, changing: Changing, placing: Placi
     trackingNumbers: ReadonlyMap<bigint, string> = new Map(),
   ) => {
     const ids = orders.map(({ id }) => id);
-    const overdue = orders.filter(isOverdue).length;
-    open({ kind: 'several', action, ids, overdue, trackingNumbers, typed: '', given: '' });
+    const overdue = new Set(orders.filter(isOverdue).map(({ id }) => id));
+    const asked = { action, ids, ended: [], overdue, trackingNumbers } as const;
+    open({ kind: 'several', ...asked, typed: '', given: '' });
   };
   /** Sets fields of the question about orders, if nothing has been sent. */
   const edit = (fields: object) =>

@@ -64,11 +64,12 @@ function askOne({ session }: State, dialog: Dialog & { readonly kind: 'one' }, a
   </dialog>`;
 }
 
-function askSeveral(
-  { action, ids, overdue, given, typed, trackingNumbers }: Dialog & { readonly kind: 'several' },
-  actions: Actions,
-) {
+function askSeveral(dialog: Dialog & { readonly kind: 'several' }, actions: Actions) {
+  const { action, ids, ended, given, typed, trackingNumbers } = dialog;
   const { verb, keep } = WORDS[action];
+  const [overdue, numbered] = [dialog.overdue, trackingNumbers].map(
+    (those) => ids.filter((id) => those.has(id)).length,
+  ) as [number, number];
   const many = orders(ids.length);
   const listed = ids.slice(0, MAX_LISTED);
   const digits = Math.max(...listed.map((id) => String(id).length));
@@ -77,7 +78,8 @@ function askSeveral(
     <div class="inner"><h2 id="ask">${verb} ${many}?</h2>
       <p id="consequence">${action === 'cancel' ? 'They will not ship, and their histories stay. ' : ''}This cannot be undone. An order that has changed its status meanwhile stays as it is.</p>
       ${overdue === 0 ? nothing : html`<p><span class="late">${count(overdue)} of them ${overdue === 1 ? 'is' : 'are'} overdue.</span></p>`}
-      ${action === 'cancel' || trackingNumbers.size === 0 ? nothing : html`<p>${count(trackingNumbers.size)} of them with a tracking number.</p>`}
+      ${action === 'cancel' || numbered === 0 ? nothing : html`<p>${count(numbered)} of them ${numbered === 1 ? 'has' : 'have'} a tracking number.</p>`}
+      <div role="status">${ended.length === 0 ? nothing : html`<p><b>${count(ended.length)} ${ended.length === 1 ? 'is' : 'are'} no longer pending:</b> ${ended.slice(0, MAX_LISTED).join(', ')}</p>`}</div>
       <div class="ids" tabindex="0" role="group" aria-label="Ids of the orders" .style=${`--digits:${digits}ch`}>${listed.map((id) => html`<span>${id}</span> `)}${ids.length > MAX_LISTED ? html`<span class="rest">and ${orders(ids.length - MAX_LISTED)} more</span>` : nothing}</div>
       <button type="button" class="quiet" @click=${actions.copy(ids.join('\n'), 'Ids')}>${icon('copy')}Copy ids</button>
       ${action === 'cancel' ? reasonField(given, actions, false, false) : nothing}
@@ -85,7 +87,7 @@ function askSeveral(
     </div>
     <div class="end">
       <button type="button" autofocus @click=${actions.closeDialog}>${keep}${action === 'cancel' ? ` ${ids.length === 1 ? 'order' : 'orders'}` : ''}</button>
-      <button type="button" class=${action === 'cancel' ? 'danger' : 'primary'} ?disabled=${!isConfirmed(ids, typed)} @click=${actions.confirm}>${verb} ${many}</button>
+      <button type="button" class=${action === 'cancel' ? 'danger' : 'primary'} ?disabled=${ids.length === 0 || !isConfirmed(ids, typed)} @click=${actions.confirm}>${verb} ${many}</button>
     </div>
   </dialog>`;
 }

@@ -30,7 +30,7 @@ export function failureAt(
   return { action, title, text: '', isRetryable: false };
 }
 
-/** Completes what is reported of actions on an order whose outcome was not known, and answers a question about one that is no longer pending. */
+/** Completes what is reported of actions on an order whose outcome was not known, and answers a question about one that is no longer pending, or takes it out of a question about several. */
 export function settle(state: State, order: OrderRecord): void {
   const { detail, dialog, bulk } = state;
   if (detail?.id === order.id && detail.failure?.reason !== undefined) {
@@ -45,6 +45,10 @@ export function settle(state: State, order: OrderRecord): void {
         : failureAt(action, order, before?.reason);
     const isDone = before !== undefined && failure === undefined;
     state.dialog = isDone ? undefined : { ...dialog, failure };
+  }
+  if (dialog?.kind === 'several' && order.status !== 'pending' && dialog.ids.includes(order.id)) {
+    const ids = dialog.ids.filter((id) => id !== order.id);
+    state.dialog = { ...dialog, ids, ended: [...dialog.ended, order.id] };
   }
   const reason = bulk?.results.get(order.id)?.reason;
   if (bulk === undefined || reason === undefined) return;

@@ -69,8 +69,6 @@ function noScope({ session }: State, actions: Actions) {
       ${command('store-orders keys create --name "Kim" --scope keys:manage', actions)}</div>`;
 }
 
-const hidden = (text: string) => html`<span class="hidden">${text}</span>`;
-
 /** The own key first, then the oldest. */
 function table(state: State, actions: Actions) {
   const { keys, session, view } = state;
@@ -86,8 +84,7 @@ function table(state: State, actions: Actions) {
     ['used', 'Last used'],
     ['ends', view.keys === 'revoked' ? 'Revoked' : 'Expires'],
     ['made', 'Created'],
-    ['state', hidden('State')],
-    ['do', hidden('Actions')],
+    ['do', html`<span class="hidden">Actions</span>`],
   ] as const;
   return html`${keys?.problem === undefined ? nothing : html`<p class="notice" role="alert">${icon('warning')}<span>These may not be all keys. ${keys.problem}</span><button type="button" @click=${actions.keys.read}>Try again</button></p>`}
     <table class="key-list" role="table"><caption class="hidden">Keys</caption>
@@ -136,11 +133,10 @@ function row(state: State, key: ManagedKey, actions: Actions) {
   const end = revokedAt ?? expiresAt;
   return html`<tr role="row">
     <th scope="row" role="rowheader"><b><bdi title=${name}>${name}</bdi></b>${isOwn ? html` <span class="tag">You</span>` : nothing}<code>${id}</code></th>
-    <td role="cell" class="may">${capital(abilitiesOf(key))}</td>
+    <td role="cell" class="may">${capital(abilitiesOf(key))} ${pill(key)}</td>
     <td role="cell" class="used"><span class=${isUnused ? 'soon' : ''}>${isOwn ? 'just now' : lastUse(key)}</span></td>
-    <td role="cell" class="ends"><span class=${isEnding && revokedAt === undefined ? 'soon' : ''}>${end === undefined ? 'Never' : html`${day(end)} <span class="sub">${daysFrom(end)}</span>`}</span></td>
+    <td role="cell" class="ends" data-name=${revokedAt === undefined ? 'Expires' : 'Revoked'}><span class=${isEnding && revokedAt === undefined ? 'soon' : ''}>${end === undefined ? 'Never' : html`${day(end)} <span class="sub">${daysFrom(end)}</span>`}</span></td>
     <td role="cell" class="made">${day(createdAt)} <span class="sub"><bdi>${maker ?? 'an operator'}</bdi></span></td>
-    <td role="cell" class="state">${pill(key)}</td>
     <td role="cell" class="do">${isOwn ? nothing : menu(state, key, actions)}</td></tr>`;
 }
 
@@ -153,7 +149,9 @@ function pill(key: ManagedKey) {
   const isOpen = invitedUntil !== undefined && !isBefore(invitedUntil, now().getTime());
   if (isOpen) return about('Invited until', invitedUntil);
   if (isOnlyInvited(key)) return about('Invitation ended', invitedUntil!);
-  return formerSecretUntil === undefined ? nothing : about('Replaced until', formerSecretUntil);
+  return formerSecretUntil === undefined
+    ? nothing
+    : about('Old secret works until', formerSecretUntil);
 }
 
 function menu({ session, view }: State, key: ManagedKey, actions: Actions) {

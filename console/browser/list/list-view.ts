@@ -4,7 +4,7 @@ import { guard } from 'lit-html/directives/guard.js';
 import { ref } from 'lit-html/directives/ref.js';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { Actions } from '../actions.ts';
-import { ago, count, orders as ordersText, shipHint, time } from '../format.ts';
+import { ago, count, marked, orders as ordersText, shipHint, time } from '../format.ts';
 import { icon } from '../icons.ts';
 import { hiddenIn, type State } from '../state.ts';
 import { maySort, moreIn, searchOf, totalOf, type View, withoutFilters } from './address.ts';
@@ -166,7 +166,7 @@ function cells(state: State, order: OrderRecord, actions: Actions) {
   const to = { ...view, order: id };
   const toPet = { ...withoutFilters(view), petId };
   return html`<th scope="row" role="rowheader" class="id number"><a href=${searchOf(to)} @click=${actions.follow(to)}>${id}</a><button type="button" class="copy icon-only" aria-label="Copy id ${id}" @click=${actions.copy(String(id), 'Id')}>${icon('copy')}</button></th>
-    <td role="cell" class="reference">${reference === undefined ? nothing : html`<bdi title=${reference} data-end=${[...reference].slice(-END).join('')}>${reference}</bdi><button type="button" class="copy icon-only" aria-label="Copy the reference ${reference}" @click=${actions.copy(reference, 'Reference')}>${icon('copy')}</button>`}</td>
+    <td role="cell" class="reference">${reference === undefined ? nothing : html`<bdi title=${reference} data-end=${[...reference].slice(-END).join('')}><span>${marked(reference, view.contains)}</span></bdi><button type="button" class="copy icon-only" aria-label="Copy the reference ${reference}" @click=${actions.copy(reference, 'Reference')}>${icon('copy')}</button>`}</td>
     <td role="cell" class="status">${pill(status)}${result === undefined || result.kind === 'done' ? nothing : html`<span class="row-result" title=${result.text}>${icon('warning')}<span class="hidden">${result.text}</span></span>`}</td>
     <td role="cell" class="pet number">${petId === undefined ? nothing : html`${isNarrow && quantity !== undefined ? `${count(quantity)} × ` : nothing}<a href=${searchOf(toPet)} aria-label="Orders of pet ${petId}" @click=${actions.follow(toPet)}>${isNarrow ? 'pet ' : nothing}${petId}</a>`}</td>
     <td role="cell" class="quantity number">${quantity === undefined ? nothing : count(quantity)}</td>
@@ -189,12 +189,7 @@ function shipsCell(order: OrderRecord, isNarrow: boolean) {
 const WAITING_ROWS = Array.from(
   { length: 14 },
   () =>
-    html`<tr class="waiting" aria-hidden="true">${[
-      ...['check', 'id number', 'reference', 'status', 'pet number', 'quantity number'],
-      ...['ships', 'placed', 'changed'],
-    ].map(
-      (name) => html`<td class=${name}>${name === 'check' ? nothing : html`<i></i>`}</td>`,
-    )}</tr>`,
+    html`<tr class="waiting" aria-hidden="true"><td class="check"></td>${['id number', 'reference', 'status', 'pet number', 'quantity number', 'ships', 'placed', 'changed'].map((name) => html`<td class=${name}><i></i></td>`)}</tr>`,
 );
 
 const IMPORT = 'npx store-orders import orders.csv';

@@ -18,8 +18,8 @@ const RESULTS: Readonly<Record<JudgedScan['result'], readonly [string, IconName,
   cancelled: ['bad', 'warning', 'Cancelled: do not ship'],
   unused: ['warn', 'warning', 'Shipped'],
   mistaken: ['warn', 'warning', 'Not a tracking number'],
-  repeated: ['warn', 'warning', 'Tracking number is there twice'],
-  numbers: ['warn', 'warning', 'Two tracking numbers'],
+  repeated: ['warn', 'warning', 'Tracking number is there twice: remove the wrong line'],
+  numbers: ['warn', 'warning', 'Two tracking numbers: remove the wrong line'],
 };
 
 /** The filter with which a line is shown. */
@@ -72,9 +72,8 @@ const isEnded = (order: JudgedScan['order']) => (order?.status ?? 'pending') !==
 /** The last scan, large enough to be read from two metres. */
 function last(judgedScan: JudgedScan) {
   const { scan, order, result } = judgedScan;
-  const [className] = RESULTS[result];
   const code = String(order?.id ?? scan.text);
-  return html`<section class="last ${className}" role="status" aria-label="Last scan">
+  return html`<section class="last ${RESULTS[result][0]}" role="status" aria-label="Last scan">
     <p class="what">${outcome(judgedScan)} <span class="hint">${ago(scan.at)}</span></p>
     <p class="which" .style=${`--characters:${code.length}`}><bdi>${code}</bdi></p>
     ${order?.reference === undefined ? nothing : html`<p class="name"><bdi>${order.reference}</bdi></p>`}
@@ -118,28 +117,25 @@ function pasteForm({ isReading }: Scans, actions: Actions) {
 }
 
 function list(state: State, all: readonly JudgedScan[], actions: Actions) {
-  const { session, scans } = state;
-  const { may } = session!;
-  const { filter } = scans;
+  const { may } = state.session!;
+  const { filter } = state.scans;
   const ready = all.filter(({ result }) => result === 'ready');
   const many = count(ready.length);
   const ids = ready.map(({ order }) => order!.id).toReversed();
   const shown = all.filter((each) => filter === undefined || filterOf(each) === filter);
   return html`<div class="scan-list">
-    ${
+    <div class="buttons">${
       ready.length === 0
-        ? nothing
-        : html`<div class="buttons">
-        ${may.ship ? html`<button type="button" class="primary" @click=${actions.actOnScanned('ship')}>${icon('truck')}Ship ${many}…</button>` : nothing}
+        ? html`<p class="small">Nothing is ready to ship.</p>`
+        : html`${may.ship ? html`<button type="button" class="primary" @click=${actions.actOnScanned('ship')}>${icon('truck')}Ship ${many}…</button>` : nothing}
         <button type="button" @click=${actions.print('slips', ids)}>Print ${many} ${ready.length === 1 ? 'slip' : 'slips'}</button>
         <button type="button" class="wide-only" @click=${actions.print('pick-list', ids)}>Pick list</button>
         <button type="button" class="wide-only" @click=${actions.copy(ids.join('\n'), 'Ids')}>${icon('copy')}Copy ids</button>
-        ${may.cancel ? html`<button type="button" class="danger-outline" @click=${actions.actOnScanned('cancel')}>Cancel ${many}…</button>` : nothing}
-      </div>`
-    }
-    <table class="scanned"><caption class="hidden">Scanned, the latest first</caption>
-      <thead><tr><th scope="col" class="number">No.</th><th scope="col">Result</th><th scope="col" class="number">Order</th><th scope="col">Reference</th><th scope="col">Contents</th><th scope="col">Ships</th><th scope="col">Tracking number</th><th scope="col"><span class="hidden">Remove</span></th></tr></thead>
-      <tbody>${repeat(
+        ${may.cancel ? html`<button type="button" class="danger-outline" @click=${actions.actOnScanned('cancel')}>Cancel ${many}…</button>` : nothing}`
+    }</div>
+    <table class="scanned" role="table"><caption class="hidden">Scanned, the latest first</caption>
+      <thead role="rowgroup"><tr role="row"><th scope="col" class="number">No.</th><th scope="col">Result</th><th scope="col" class="number">Order</th><th scope="col">Reference</th><th scope="col">Contents</th><th scope="col">Ships</th><th scope="col">Tracking number</th><th scope="col"><span class="hidden">Remove</span></th></tr></thead>
+      <tbody role="rowgroup">${repeat(
         shown,
         ({ scan }) => scan.number,
         (each) => line(state, each, actions),
@@ -149,34 +145,30 @@ function list(state: State, all: readonly JudgedScan[], actions: Actions) {
 
 function line({ view }: State, each: JudgedScan, actions: Actions) {
   const { scan, order, result } = each;
-  const { number, text, times, trackingNumber } = scan;
+  const { text, times, trackingNumber } = scan;
   const repeated =
     times === 1
       ? nothing
       : html` <span class="times" title="Scanned ${times} times">× ${times}</span>`;
   const cells = () => {
     if (order === undefined) {
-      return html`<td class="number"><bdi>${text}</bdi></td><td colspan="3" class="why">${whyNot(text, result)}${repeated} ${answers(each, actions, view)}</td>`;
+      return html`<td role="cell" class="number"><bdi>${text}</bdi></td><td role="cell" colspan="3" class="why">${whyNot(text, result)}${repeated} ${answers(each, actions, view)}</td>`;
     }
     const to = { ...view, order: order.id };
-    return html`<td class="number"><a href=${searchOf(to)} @click=${actions.follow(to)}>${order.id}</a></td>
-      <td><bdi>${order.reference ?? nothing}</bdi>${repeated}</td><td>${contentsOf(order)}</td><td>${shipHint(order)}</td>`;
+    return html`<td role="cell" class="number"><a href=${searchOf(to)} @click=${actions.follow(to)}>${order.id}</a></td>
+      <td role="cell" class="name"><bdi>${order.reference ?? nothing}</bdi>${repeated}</td><td role="cell" class="contents">${contentsOf(order)}</td><td role="cell" class="ships">${shipHint(order, true)}</td>`;
   };
-  return html`<tr class=${result}>
-    <td class="number">${number}</td><td>${outcome(each)}</td>${cells()}
-    <td><bdi>${(isEnded(order) ? order!.trackingNumber : trackingNumber) ?? nothing}</bdi></td>
-    <td><button type="button" class="icon-only quiet" aria-label=${`Remove ${[text, trackingNumber ?? []].flat().join(', ')}`} @click=${actions.removeScan(number)}>${icon('cross')}</button></td>
+  return html`<tr role="row" class=${result}>
+    <td role="cell" class="number">${each.number}</td><td role="cell">${outcome(each)}</td>${cells()}
+    <td role="cell" class="tracking"><bdi>${(isEnded(order) ? order!.trackingNumber : trackingNumber) ?? nothing}</bdi></td>
+    <td role="cell"><button type="button" class="icon-only quiet" aria-label=${`Remove ${[text, trackingNumber ?? []].flat().join(', ')}`} @click=${actions.removeScan(scan.number)}>${icon('cross')}</button></td>
   </tr>`;
 }
 
 /** What can be done about a code that names no order, or several. */
 function answers({ scan, result }: JudgedScan, actions: Actions, view: State['view']) {
-  if (result === 'several') {
-    return scan.orders!.map(
-      ({ id }) =>
-        html`<button type="button" @click=${actions.chooseScan(scan.number, id)}>Order ${id}</button> `,
-    );
-  }
+  if (result === 'several')
+    return html`${scan.orders!.map(({ id }) => html`<button type="button" @click=${actions.chooseScan(scan.number, id)}>Order ${id}</button> `)}`;
   if (result !== 'missing') return nothing;
   const to = { ...withoutFilters(view), page: 'orders', prefix: scan.text } as const;
   return html`<a href=${searchOf(to)} @click=${actions.follow(to)}>Search in references</a>`;

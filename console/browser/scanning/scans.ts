@@ -23,6 +23,8 @@ const STORED = 'store-orders-scanned';
 /** A line of the list, and what it means. */
 export interface JudgedScan {
   readonly scan: Scan;
+  /** Counts the lines from the earliest. */
+  readonly number: number;
   /** Undefined if there is none, or if it is not known which. */
   readonly order: OrderRecord | undefined;
   /**
@@ -45,13 +47,14 @@ export function judged(lines: readonly Scan[], bulk?: Bulk): readonly JudgedScan
     (each) => each,
   );
   const ids = Map.groupBy(all, ({ order }) => order?.id);
-  return all.map(({ scan, order }) => {
+  return all.map(({ scan, order }, index) => {
     const { trackingNumber } = scan;
+    const number = all.length - index;
     const isShared = trackingNumber !== undefined && numbers.get(trackingNumber)!.length > 1;
     const problem = ids.get(order?.id)!.length > 1 ? 'numbers' : isShared ? 'repeated' : undefined;
     const isDone =
       bulk?.results.get(order?.id ?? 0n)?.kind === 'done' && scan.at < order!.updatedAt;
-    return { scan, order, result: isDone ? 'done' : resultOf(scan, order, problem) };
+    return { scan, number, order, result: isDone ? 'done' : resultOf(scan, order, problem) };
   });
 }
 

@@ -1,13 +1,13 @@
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
 import { othersForSelected } from '../changing/selected-view.ts';
-import { count, orders as ordersText } from '../format.ts';
+import { count, marked, orders as ordersText } from '../format.ts';
 import { type IconName, icon } from '../icons.ts';
 import { onPage, viewOf } from '../list/address.ts';
 import { STANDARD_VIEWS } from '../preferences.ts';
 import type { State } from '../state.ts';
 import { MAX_HITS, namedBy } from './search.ts';
-import { hit, marked } from './search-view.ts';
+import { hit } from './search-view.ts';
 
 /** Keys whose activity is offered. */
 const MAX_PEOPLE = 8;

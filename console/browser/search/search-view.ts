@@ -1,8 +1,7 @@
 import type { OrderRecord } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
-import { caseless } from '../../../protocol/caseless.ts';
 import type { Actions } from '../actions.ts';
-import { count, time } from '../format.ts';
+import { count, marked, time } from '../format.ts';
 import { icon } from '../icons.ts';
 import {
   isPart,
@@ -95,19 +94,6 @@ export function hit({ view }: State, order: OrderRecord, actions: Actions, part?
     <b class="number">${id}</b><bdi title=${reference ?? nothing}>${marked(reference ?? '', part ?? '')}</bdi><span>${petId === undefined ? nothing : `${what}pet ${petId}`}</span>${pill(status)}</a>`;
 }
 
-/** Of a text before what is marked, if it is longer than LONG_BEFORE, only its end is shown, so that the mark is in sight. */
-const LONG_BEFORE = 39;
-const SHOWN_BEFORE = 20;
-
-/** A text in which the first place of a part is marked. */
-export function marked(text: string, part: string) {
-  const [before, found, after] = markedPart(text, part) ?? ['', '', text];
-  if (found === '') return after;
-  const isLong = before.length > LONG_BEFORE;
-  const shown = isLong ? `…${[...before].slice(-SHOWN_BEFORE).join('')}` : before;
-  return html`${shown}<mark>${found}</mark>${after}`;
-}
-
 function several({ text, byId, exact }: Found) {
   const isOfOne = byId !== undefined && exact.length === 1;
   return html`<p class="notice">${icon('warning')}<span><b><bdi>${text.trim()}</bdi> is ${isOfOne ? 'two orders' : 'several orders'}.</b>
@@ -120,19 +106,4 @@ function none({ text, containing }: Found) {
   const isZero = /^#?0\d/.test(trimmed);
   return html`<p class="none"><b>No order found.</b> Looked for ${id === undefined ? nothing : html`the id <b>${id}</b>, `}the reference <b><bdi>${trimmed}</bdi></b>, and references that ${containing === undefined ? 'begin with it, with the same capitals' : 'contain it, with any capitals'}.
     ${isZero ? 'It is no id: an id never begins with 0.' : id === undefined ? 'It is no id: ids are digits only.' : nothing}</p>`;
-}
-
-/** Returns what is before the first place of a part, in any case, what is there, and what follows; undefined if it is nowhere. */
-function markedPart(text: string, part: string): readonly [string, string, string] | undefined {
-  const wanted = caseless(part);
-  const has = (begin: number, end: number) => caseless(text.slice(begin, end)).includes(wanted);
-  let end = 0;
-  while (!has(0, end)) {
-    if (end === text.length) return undefined;
-    end += 1;
-  }
-  // An accent after the part belongs to its last letter.
-  let begin = end;
-  while (!has(begin, end)) begin -= 1;
-  return [text.slice(0, begin), text.slice(begin, end), text.slice(end)];
 }
