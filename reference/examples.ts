@@ -72,7 +72,6 @@ export function clientLines(sampled: Sampled): string {
   const { operation, version, rootUrl } = sampled;
   const call = CLIENT_CALLS[version]![operation.operationId]!;
   const [, item] = /^for await \(const (?:\{ )?(\w+)/.exec(call) ?? [];
-  // Values of a list are quoted, and stay in its line.
   const lines = call.replace(
     /(?<=\{) (.*) (?=\})/,
     (fields) => `\n   ${fields.replaceAll(/, (?=[a-z])/g, ',\n    ').trimEnd()},\n  `,
