@@ -43,10 +43,7 @@ const CLIENT_CALLS: Readonly<Record<string, Readonly<Record<string, string>>>> =
   },
 };
 
-/**
- * How the variables of a sample in JavaScript are declared. Ids come from the environment, so that a copied sample changes no order by
- * accident.
- */
+/** How samples in JavaScript declare variables. Ids come from the environment, so that a copied sample changes no order by accident. */
 const DECLARATIONS: Readonly<Record<string, string>> = {
   orderId: 'const orderId = BigInt(process.env.orderId);',
   otherId: 'const otherId = BigInt(process.env.otherId);',
@@ -75,9 +72,15 @@ export function clientLines(sampled: Sampled): string {
   const { operation, version, rootUrl } = sampled;
   const call = CLIENT_CALLS[version]![operation.operationId]!;
   const [, item] = /^for await \(const (?:\{ )?(\w+)/.exec(call) ?? [];
+  const lines = call.replace(
+    /(?<=\{) (.*) (?=\})/,
+    (fields) => `\n   ${fields.replaceAll(/, (?=[a-z])/g, ',\n    ').trimEnd()},\n  `,
+  );
   const printed =
     item === undefined
-      ? `  console.dir(await ${call}, { depth: null });`
+      ? call.length > MAX_LINE
+        ? `  const answer = await ${lines};\n  console.dir(answer, { depth: null });`
+        : `  console.dir(await ${call}, { depth: null });`
       : `  ${call} {\n    console.dir(${item}, { depth: null });\n  }`;
   const declared = Object.entries(DECLARATIONS)
     .filter(([name]) => new RegExp(`(?<![.\\w])${name}\\b`).test(call))
@@ -113,7 +116,7 @@ function variablesIn({ operation, path }: Sampled): string[] {
   return [...inPath, ...IDS_IN_BODY.slice(0, inBody)];
 }
 
-/** Longer bodies are broken into lines. */
+/** Longer bodies and calls are broken into lines. */
 const MAX_LINE = 60;
 
 /** An order in a body, with conditions that only the example's order meets. */

@@ -1,19 +1,28 @@
-import { type OpenApi, openValues, type Schema } from '../protocol/openapi.ts';
+import { type OpenApi, openValues, resolved, type Schema } from '../protocol/openapi.ts';
 import { type Html, html } from '../src/http/pages/html.ts';
 import { markdown } from './markdown.ts';
 
 /** Writes the type of a value, with its limits. */
 export function typeName(schema: Schema): Html {
   if (schema.$ref !== undefined) return html`${nameOf(schema.$ref)}`;
-  if (schema.type === 'array') return html`array of ${typeName(schema.items!)}`;
-  const { minimum, maximum } = schema;
+  const { minimum, maximum, minItems, maxItems, minLength, maxLength } = schema;
+  if (schema.type === 'array')
+    return html`array of ${typeName(schema.items!)}${countOf(';', 'items', minItems, maxItems)}`;
   const type = schema.format ?? schema.type;
+  // The length of a time or of a listed value is given by these.
+  const isFree = schema.format === undefined && schema.enum === undefined;
   // Error codes have a table of their own.
   const values = schema.enum ?? (schema.pattern === undefined && openValues(schema));
-  return html`${String(type)}${minimum !== undefined && `, from ${minimum}`}${maximum !== undefined && ` to ${maximum}`}${
+  return html`${String(type)}${minimum !== undefined && `, from ${minimum}`}${maximum !== undefined && ` to ${maximum}`}${isFree && countOf(',', 'characters', minLength, maxLength)}${
     values && html`: ${values.map((each, index) => html`${index > 0 && ', '}<code>${each}</code>`)}`
   }`;
 }
+
+/** How many parts a value can have; nothing without an upper limit. */
+const countOf = (mark: string, parts: string, least: unknown, most: unknown): string =>
+  most === undefined
+    ? ''
+    : `${mark} ${least === undefined ? 'at most' : `${least} to`} ${most} ${parts}`;
 
 const nameOf = (ref: string): string => ref.split('/').at(-1)!;
 
@@ -23,17 +32,18 @@ interface Field {
   readonly id?: string | undefined;
   readonly name: string;
   readonly schema: Schema;
-  readonly description: string | undefined;
-  readonly isRequired: boolean;
+  /** Of a parameter; otherwise that of the schema. */
+  readonly description?: string | undefined;
+  readonly required?: boolean | undefined;
 }
 
 /** Writes a field as lines; the fields of what it contains open in place. */
 export function fieldLines(
   document: OpenApi,
-  { id, name, schema, description, isRequired }: Field,
+  { id, name, schema, description = schema.description, required }: Field,
 ): Html {
   return html`<div class="field"${id !== undefined && html` id="${id}"`}><p><code class="name">${name}</code> <span class="type">${typeName(schema)}</span>${
-    isRequired && html` <span class="required">required</span>`
+    required === true && html` <span class="required">required</span>`
   }</p>${markdown(description)}${children(document, schema)}</div>
 `;
 }
@@ -46,15 +56,17 @@ export function children(document: OpenApi, schema: Schema, id?: string): Html {
   const names = Object.keys(properties);
   const of = name === undefined ? '' : ` of ${name}`;
   return html`<details class="fields"${id?.endsWith('-body') === true && html` open`}><summary>${names.length} ${names.length === 1 ? 'field' : 'fields'}${of}</summary>
-${names.map((each) =>
-  fieldLines(document, {
-    id: id === undefined ? undefined : `${id}-${each}`,
-    name: each,
-    schema: properties[each]!,
-    description: properties[each]!.description,
-    isRequired: required.includes(each),
-  }),
-)}</details>`;
+${names.map((name) => {
+  const schema = inPlace(document, properties[name]!);
+  const anchor = id === undefined ? undefined : `${id}-${name}`;
+  return fieldLines(document, { id: anchor, name, schema, required: required.includes(name) });
+})}</details>`;
+}
+
+/** Follows a reference to a text, which has no fields to open. */
+function inPlace(document: OpenApi, schema: Schema): Schema {
+  const named = resolved(document, schema);
+  return named.type === 'string' ? named : schema;
 }
 
 /** Follows references and lists to a record. */

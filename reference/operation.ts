@@ -144,15 +144,7 @@ function parameterLines(
   const found = parameters.filter((each) => each.in === where);
   if (found.length === 0) return html``;
   return html`<h4>${title}</h4>
-${found.map(({ name, schema, description, required }) =>
-  fieldLines(document, {
-    id: `${id}-${name}`,
-    name,
-    schema,
-    description,
-    isRequired: required === true,
-  }),
-)}`;
+${found.map((each) => fieldLines(document, { ...each, id: `${id}-${each.name}` }))}`;
 }
 
 function bodyLines(document: OpenApi, { requestBody }: Operation, id: string): Html {
@@ -183,16 +175,13 @@ ${children(document, media.schema, `${id}-result`)}`;
 function responseLine(status: string, response: Response): Html {
   const codes = response['x-error-codes'] ?? [];
   const isGood = status.startsWith('2') || status === '304';
-  return html`<li><p><code class="code ${isGood ? 'good' : 'other'}">${status === 'default' ? 'other' : status}</code></p><div>${markdown(response.description)}${
+  return html`<li class="s${status}"><p><code class="code ${isGood ? 'good' : 'other'}">${status === 'default' ? 'other' : status}</code></p><div>${markdown(response.description)}${
     codes.length > 0 && html`<p class="codes">${codes.map((code) => html`${errorLink(code)} `)}</p>`
   }</div></li>
 `;
 }
 
-/**
- * Writes the form that scripts show. The body is that of the example, and an Idempotency-Key is generated; ids are never filled in, so
- * that no order is changed by accident.
- */
+/** Writes the form that scripts show, with the example of a body. Ids are never filled in, so that no order is changed by accident. */
 function tryItForm(
   operation: Operation,
   parameters: readonly Parameter[],

@@ -9,10 +9,7 @@ const PATH = '/reference';
 const STYLES = 'reference/reference.css';
 const SCRIPTS = ['reference', 'find', 'ranking', 'places', 'try-it', 'exact-json'];
 
-/**
- * Adds the API reference, with "try it".
- * @param versions called when the page is first asked for
- */
+/** Adds the API reference, with "try it". @param versions called when the page is first asked for */
 export function addReference(
   router: Router,
   versions: () => readonly Documented[],
@@ -39,10 +36,7 @@ export function addReference(
   addFiles(router, files, securityHeaders([]));
 }
 
-/**
- * Returns the API reference as one file without scripts, for a documentation site. Its links lead to the service.
- * @param rootUrl such as https://api.store.example
- */
+/** Returns the API reference as one file without scripts, whose links lead to the service. @param rootUrl such as https://api.store.example */
 export function staticReference(versions: readonly Documented[], rootUrl: string): string {
   const head = html`<style>${new Html(stylesOf(STYLES))}</style>`;
   return referencePage(versions, { rootUrl, head, linkRoot: rootUrl });

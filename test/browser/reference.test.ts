@@ -462,8 +462,15 @@ test('on paper the fields of records are open, columns are full, and pages have 
   assert.ok(totalPages <= 42, `${totalPages} pages`);
   for (const [index, each] of text.entries())
     assert.ok(each.includes(`${index + 1} / ${totalPages}`));
-  const own = text.join(' ').split('Get an order')[1]!.split('Get the history of an order')[0]!;
+  const own = text
+    .slice(1)
+    .join(' ')
+    .split('Get an order')[1]!
+    .split('Get the history of an order')[0]!;
   assert.match(own, /13 fields of OrderRecord.*placedAt date-time.*revision int64/s);
+  assert.ok(text[0]!.includes('Rotate the secret of a webhook'), 'the contents come first');
+  assert.doesNotMatch(own, /api_key_malformed/);
+  assert.match(own, /401, 500 and 503: see the error codes/);
   await page.emulateMedia({ media: 'print' });
   const [prose, aside] = ['.text', '.aside'].map((part) => page.locator(`#v2-getOrder ${part}`));
   assert.ok((await prose!.boundingBox())!.width > 500, 'the text has both columns');
@@ -637,5 +644,34 @@ test('samples in Python are valid and name no order, and axe has no findings wit
   }
   await page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
   assert.deepEqual(await accessibilityFindings(page), []);
+  await page.close();
+});
+
+test('fields and parameters have their lengths, counts and ranges', async (t) => {
+  const service = await startService(t);
+  const { page } = await opened(browser, urlOf(service));
+  for (const [field, type] of [
+    ['v2-placeOrder-body-reference', 'string, 1 to 255 characters'],
+    ['v2-listOrders-referenceContains', 'string, 3 to 255 characters'],
+    ['v2-listOrders-cursor', 'string, at most 2000 characters'],
+    ['v2-listOrders-limit', 'int32, from 1 to 500'],
+    ['v2-cancelOrder-body-reference', 'string, 1 to 255 characters'],
+    ['v2-findOrders-body-references', 'array of string, 1 to 255 characters; at most 250 items'],
+    ['v2-listOrders-shipDateFrom', 'date-time'],
+  ] as const)
+    assert.equal(await page.locator(`#${field} > p > .type`).textContent(), type, field);
+  await page.close();
+});
+
+test('a long call in JavaScript has its fields in lines', async (t) => {
+  const service = await startService(t);
+  const { page } = await opened(browser, urlOf(service));
+  const sample = await page.locator('#v2-placeOrder .panel.JavaScript').textContent();
+  assert.ok(
+    sample!.includes("placeOrder({\n    petId,\n    quantity: 1n,\n    shipDate: '2026"),
+    sample!,
+  );
+  for (const each of await page.locator('.panel.JavaScript').allTextContents())
+    for (const line of each.split('\n')) assert.ok(line.length <= 100, line);
   await page.close();
 });
