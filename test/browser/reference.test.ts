@@ -470,7 +470,7 @@ test('on paper the fields of records are open, columns are full, and pages have 
   assert.match(own, /13 fields of OrderRecord.*placedAt date-time.*revision int64/s);
   assert.ok(text[0]!.includes('Rotate the secret of a webhook'), 'the contents come first');
   assert.doesNotMatch(own, /api_key_malformed/);
-  assert.match(own, /401, 500 and 503: see the error codes/);
+  assert.match(own, /401 and 500: see the error codes/);
   await page.emulateMedia({ media: 'print' });
   const [prose, aside] = ['.text', '.aside'].map((part) => page.locator(`#v2-getOrder ${part}`));
   assert.ok((await prose!.boundingBox())!.width > 500, 'the text has both columns');
