@@ -459,9 +459,7 @@ export class App {
     if (search !== text) return;
     if (view.order !== undefined) this.#go({ ...view, order: undefined });
     this.#screen.set({ search: text });
-    void this.#screen
-      .focus('#jump')
-      .then(() => document.querySelector<HTMLInputElement>('#jump')?.select());
+    void this.#screen.focus<HTMLInputElement>('#jump').then((box) => box?.select());
   }
 
   /** Goes to a view, and enters it in the history of the tab. */

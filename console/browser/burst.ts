@@ -25,7 +25,7 @@ export interface End {
   readonly isScanned: boolean;
   /** Whether few people type the keys so, however late the end is. */
   readonly isSwift: boolean;
-  /** Whether that is known without the time of the end. */
+  /** Whether only a scanner types the keys so, however late the end is. */
   readonly isFast: boolean;
   /** Whether it is the second end of the same text. */
   readonly isSecond: boolean;
@@ -77,16 +77,17 @@ export class Burst {
     return this.#swift * 4 >= (this.text.length - 1) * 3;
   }
 
+  get #isFast(): boolean {
+    return this.text.length >= LEAST_SCANNED && this.#scanner * 2 >= this.text.length;
+  }
+
   get #isSwift(): boolean {
-    const { length } = this.text;
-    return length >= LEAST_SCANNED && (this.#hasSwiftKeys || this.#scanner * 2 >= length);
+    return this.#isFast || (this.text.length >= LEAST_SCANNED && this.#hasSwiftKeys);
   }
 
   /** Takes Enter or Tab. */
   end(key: string, at: number, mostMs: number): End {
-    const { length } = this.text;
-    const isFast = length >= LEAST_SCANNED && this.#scanner * 2 >= length;
-    const isSwift = this.#isSwift;
+    const [isFast, isSwift] = [this.#isFast, this.#isSwift];
     const isPrompt = this.#hasSwiftKeys && !this.isOver(at, SWIFT_KEY_MS);
     if (this.isOver(at, isSwift ? LATE_END_MS : mostMs)) this.clear();
     const { text, isTaken } = this;

@@ -97,10 +97,12 @@ export class Screen {
     await Promise.resolve();
   }
 
-  /** Moves the focus after the next drawing. */
-  async focus(selector: string): Promise<void> {
+  /** Moves the focus after the next drawing. @returns what has it; null if there is none */
+  async focus<Own extends HTMLElement>(selector: string): Promise<Own | null> {
     await this.drawn();
-    this.element.querySelector<HTMLElement>(selector)?.focus();
+    const element = this.element.querySelector<Own>(selector);
+    element?.focus();
+    return element;
   }
 
   /** Shows a message for some seconds. */

@@ -117,9 +117,8 @@ export class Changing {
     this.#screen.change((state) => {
       if (state.dialog === asked) state.dialog = { ...asked, ...mistaken };
     });
-    await this.#screen.focus('.given input');
     // The next scan takes the place of what is there.
-    this.#screen.element.querySelector<HTMLInputElement>('.given input')?.select();
+    (await this.#screen.focus<HTMLInputElement>('.given input'))?.select();
   }
 
   /** Changes several orders, with the progress in the bar, which has the focus. */

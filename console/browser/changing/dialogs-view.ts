@@ -67,9 +67,8 @@ function askOne({ session }: State, dialog: Dialog & { readonly kind: 'one' }, a
 function askSeveral(dialog: Dialog & { readonly kind: 'several' }, actions: Actions) {
   const { action, ids, ended, given, typed, trackingNumbers } = dialog;
   const { verb, keep } = WORDS[action];
-  const [overdue, numbered] = [dialog.overdue, trackingNumbers].map(
-    (those) => ids.filter((id) => those.has(id)).length,
-  ) as [number, number];
+  const overdue = ids.filter((id) => dialog.overdue.has(id)).length;
+  const numbered = ids.filter((id) => trackingNumbers.has(id)).length;
   const many = orders(ids.length);
   const listed = ids.slice(0, MAX_LISTED);
   const digits = Math.max(...listed.map((id) => String(id).length));
