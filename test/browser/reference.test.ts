@@ -6,7 +6,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import type { Browser, Locator, Page } from 'playwright-core';
-import { extractText } from 'unpdf';
+import { extractText, getDocumentProxy } from 'unpdf';
 import { pending, place, startService } from '../http/harness.ts';
 import { run } from '../process/program.ts';
 import { temporaryFolder } from '../temporary.ts';
@@ -544,6 +544,53 @@ test('on paper the fields of records are open, columns are full, and pages have 
   const [prose, aside] = ['.text', '.aside'].map((part) => page.locator(`#v2-getOrder ${part}`));
   assert.ok((await prose!.boundingBox())!.width > 500, 'the text has both columns');
   assert.ok(await aside!.isVisible());
+  await page.close();
+});
+
+/** Texts of this size, in points, are headings. */
+const HEADING_SIZE = 10;
+/** In points from the foot of a page; its number is below. */
+const FOOT = 45;
+
+test('on paper each heading has text below it, in its column', async (t) => {
+  const service = await startService(t);
+  const { page } = await opened(browser, urlOf(service));
+  const file = await getDocumentProxy(new Uint8Array(await page.pdf({ format: 'A4' })));
+  let headings = 0;
+  for (let number = 1; number <= file.numPages; number++) {
+    const { items } = await (await file.getPage(number)).getTextContent();
+    const texts = items
+      .filter((each) => 'str' in each && each.str.trim() !== '')
+      .map((each) => each as { str: string; height: number; transform: number[] })
+      .map(({ str, height, transform: [, , , , x, y] }) => ({ str, height, x: x!, y: y! }))
+      .filter(({ y }) => y > FOOT);
+    for (const heading of texts.filter(({ height }) => height > HEADING_SIZE)) {
+      headings += 1;
+      const hasText = texts.some(
+        ({ height, x, y }) =>
+          height < HEADING_SIZE && y < heading.y && Math.abs(x - heading.x) < 250,
+      );
+      assert.ok(hasText, `page ${number}: ${heading.str}`);
+    }
+  }
+  assert.ok(headings > 40, `${headings} headings`);
+  await page.close();
+});
+
+test('on paper the error codes begin on the page of their sample', async (t) => {
+  const service = await startService(t);
+  const { page } = await opened(browser, urlOf(service));
+  await page.evaluate(
+    "for (const each of document.querySelectorAll('main > :not(#errors), .contents')) each.remove()",
+  );
+  for (const above of [600, 750, 900]) {
+    await page.evaluate(`document.querySelector('.bar').style.height = '${above}px'`);
+    const bytes = new Uint8Array(await page.pdf({ format: 'A4' }));
+    const { text } = await extractText(bytes);
+    const first = text.find((each) => each.includes('Error codes'))!;
+    // Samples are drawn after the table.
+    assert.match(first, /bad_request.*too late, it has shipped/s, `${above} px above`);
+  }
   await page.close();
 });
 
