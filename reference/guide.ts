@@ -86,9 +86,9 @@ ${SCOPES.map((scope) => html`<tr id="${scopeAnchor(scope)}"><th scope="row"><cod
 
 export const scopeAnchor = (scope: string): string => `scope-${scope.replace(':', '-')}`;
 
-/** The changes of the contract by version. Its links to other documents are text here, and its headings are below that of the section. */
+/** The changes of the contract by version. Links to other documents are text here, or left out if they are in parentheses, and headings are below that of the section. */
 export function changelogSection(): Html {
-  const text = asset('docs/contract-changelog.md');
+  const text = asset('docs/contract-changelog.md').replaceAll(/ \(\[[^\]]+\]\([^)]*\)\)/g, '');
   const body = text.slice(text.search(/^## /m)).replaceAll(/^#/gm, '##');
   return textSection('changelog', body.replaceAll(/\[([^\]]+)\]\((?!https?:|#)[^)]*\)/g, '$1'));
 }
