@@ -7,7 +7,7 @@ import {
   resolved,
   scopeOf,
 } from '../protocol/openapi.ts';
-import { type Html, html } from '../src/http/pages/html.ts';
+import { Html, html } from '../src/http/pages/html.ts';
 import { bodyToEdit, clientLines, curlLine, pythonLines, type Sampled } from './examples.ts';
 import { children, fieldLines, typeName } from './fields.ts';
 import { errorLink, scopeAnchor } from './guide.ts';
@@ -43,9 +43,7 @@ ${PARAMETER_KINDS.map(([where, title]) => parameterLines(document, parameters, {
 ${bodyLines(document, operation, id)}
 ${returned(document, operation, id)}
 <h4>Responses</h4>
-<ul class="responses">${Object.entries(operation.responses).map(([status, response]) =>
-    responseLine(status, resolved(document, response)),
-  )}</ul>
+<ul class="responses">${Object.keys(operation.responses).map((status) => responseLine(document, operation, status))}</ul>
 </div>
 <div class="aside">${callAndAnswer(document, operation, place)}
 ${!isStream(operation) && tryItForm(operation, parameters, place)}</div>
@@ -85,9 +83,7 @@ ${markdown(operation.description)}
 ${parameterLines(document, parameters, { where: 'header', title: 'Headers', id })}
 ${bodyLines(document, operation, id)}
 <h4>Answers</h4>
-<ul class="responses">${Object.entries(operation.responses).map(([status, response]) =>
-    responseLine(status, resolved(document, response)),
-  )}</ul>
+<ul class="responses">${Object.keys(operation.responses).map((status) => responseLine(document, operation, status))}</ul>
 </div>
 <div class="aside">${bodyExample('POST', 'Body', example, 'Body of a delivery')}</div>
 </article>
@@ -172,11 +168,18 @@ function returned(document: OpenApi, operation: Operation, id: string): Html {
 ${children(document, media.schema, `${id}-result`)}`;
 }
 
-function responseLine(status: string, response: Response): Html {
+/** Error codes are links: in the description, or after it if it does not name them. */
+function responseLine(document: OpenApi, { responses }: Operation, status: string): Html {
+  const response = resolved<Response>(document, responses[status]!);
   const codes = response['x-error-codes'] ?? [];
+  const { text } = markdown(response.description);
+  const linked = text.replaceAll(/<code>(\w+)<\/code>/g, (name, code) =>
+    codes.includes(code) ? errorLink(code).text : name,
+  );
+  const rest = codes.filter((code) => !text.includes(`<code>${code}</code>`));
   const isGood = status.startsWith('2') || status === '304';
-  return html`<li class="s${status}"><p><code class="code ${isGood ? 'good' : 'other'}">${status === 'default' ? 'other' : status}</code></p><div>${markdown(response.description)}${
-    codes.length > 0 && html`<p class="codes">${codes.map((code) => html`${errorLink(code)} `)}</p>`
+  return html`<li class="s${status}"><p><code class="code ${isGood ? 'good' : 'other'}">${status === 'default' ? 'other' : status}</code></p><div>${new Html(linked)}${
+    rest.length > 0 && html`<p class="codes">${rest.map((code) => html`${errorLink(code)} `)}</p>`
   }</div></li>
 `;
 }

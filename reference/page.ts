@@ -110,17 +110,14 @@ function navigation({ version, document }: Documented): Html {
 ${[...groups].map(group)}`;
 }
 
-function versionSection(
-  { version, document }: Documented,
-  { rootUrl, linkRoot, live }: PageParts,
-): Html {
-  const { info } = document;
+function versionSection({ version, document }: Documented, parts: PageParts): Html {
+  const { rootUrl, linkRoot, live } = parts;
   const stability = stabilityOf(document);
   const environment = live?.environment ?? 'production';
   return html`<section class="version" id="${version}" aria-labelledby="${version}-title">
-<div class="text"><h2 id="${version}-title">Version ${version.slice(1)} <span class="badge ${stability.toLowerCase()}">${stability}</span> <small>${info.version}</small></h2>
+<div class="text"><h2 id="${version}-title">Version ${version.slice(1)} <span class="badge ${stability.toLowerCase()}">${stability}</span> <small>${document.info.version}</small></h2>
 <p><code>${rootUrl}/${version}</code>, described in OpenAPI: download <a href="${linkRoot}/openapi/${version}.yaml">YAML</a> or <a href="${linkRoot}/openapi/${version}.json">JSON</a></p>
-${markdown(info.description)}</div>
+${markdown(document.info.description)}</div>
 ${operationsOf(document.paths).map(({ path, method, operation }) =>
   operationSection(document, operation, { version, method, path, rootUrl, environment }),
 )}

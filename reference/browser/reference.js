@@ -135,8 +135,11 @@ function markCurrent() {
 
 /** @param {Element} link */
 function keepInSight(link) {
-  const list = link.closest('.contents');
-  if (list === null || list.scrollHeight <= list.clientHeight) return;
+  // Below each other, the navigation scrolls; beside the text, what contains it does.
+  const list = [link.closest('nav'), link.closest('.contents')].find(
+    (each) => each !== null && each.scrollHeight > each.clientHeight,
+  );
+  if (!list) return;
   const [inner, outer] = [link.getBoundingClientRect(), list.getBoundingClientRect()];
   if (inner.top < outer.top) list.scrollTop -= outer.top - inner.top + 48;
   if (inner.bottom > outer.bottom) list.scrollTop += inner.bottom - outer.bottom + 48;

@@ -342,6 +342,30 @@ test('a part of a guide has an address of its own, in view below the header', as
   }
 });
 
+test('on a phone, the contents open above the text, which stays where it is', async (t) => {
+  const service = await startService(t);
+  const viewport = { width: 390, height: 800 };
+  const { page } = await opened(browser, `${urlOf(service)}#v2-placeOrder`, { viewport });
+  const places = await page.evaluate<number[]>(`new Promise((resolve) => {
+    const [contents, article] = ['.contents', '#v2-placeOrder'].map((each) => document.querySelector(each));
+    const places = [];
+    const next = () => requestAnimationFrame(() => {
+      places.push(article.getBoundingClientRect().top);
+      if (places.length > 2) return resolve(places);
+      contents.open = !contents.open;
+      next();
+    });
+    next();
+  })`);
+  assert.equal(new Set(places).size, 1, places.join());
+  // Each code of a response is named once.
+  const row = page.locator('#v2-placeOrder .s400');
+  for (const code of ['body_invalid', 'bad_request'])
+    assert.equal(await row.getByRole('link', { name: code, exact: true }).count(), 1);
+  assert.equal((await row.innerText()).split('body_invalid').length, 2);
+  await page.close();
+});
+
 test('the place of what is found is one line below its name, however long it is', async (t) => {
   const service = await startService(t);
   const { page } = await opened(browser, urlOf(service));
