@@ -84,7 +84,8 @@ function contents(state: State, detail: Detail, actions: Actions) {
         ${problem === undefined ? nothing : html`<div class="notice">${icon('warning')}<div><b>${order === undefined ? `Order ${id} is not shown.` : 'Not read again.'}</b><p>${problem}</p></div>${order === undefined ? referenceLink(state, id, actions) : nothing}<button type="button" @click=${actions.readDetails}>Try again</button></div>`}</div>
       ${order === undefined && problem === undefined ? html`<p role="status" class="small">Loading…</p>` : nothing}
       ${order === undefined ? nothing : html`<h3>Order</h3>${facts(state, order, detail, actions)}`}
-      ${events.length === 0 ? nothing : html`<h3>History</h3>${timeline(state, order, events, actions)}`}
+      ${events.length === 0 ? nothing : html`<h3>History</h3>${timeline(state, events, actions)}`}
+      ${order === undefined ? nothing : html`<p class="small">For integrators: revision ${copied(String(order.revision), 'Revision', actions)}${order.complete === undefined ? nothing : order.complete ? ', complete' : ', not complete'}</p>`}
     </div>`;
 }
 
@@ -113,8 +114,8 @@ function walk(state: State, { id, order }: Detail, actions: Actions) {
     return html`<a class="icon-only" href=${searchOf(target)} aria-label="${name} order" @click=${actions.follow(target)}>${icon(icons)}</a>`;
   };
   const total = counts === undefined ? 0n : totalOf(counts.counts, view.statuses);
-  return html`${step('Previous', orders[index - 1], 'up')} ${step('Next', index < 0 ? undefined : orders[index + 1], 'down')}
-    <span class="small place">${index < 0 ? (state.isLoading ? nothing : state.next === undefined ? 'Not in this list' : 'Not in the list so far') : `${count(index + 1)} of ${count(total)}${moreIn(counts)}`}</span>
+  return html`${index < 0 ? nothing : html`${step('Previous', orders[index - 1], 'up')} ${step('Next', orders[index + 1], 'down')}`}
+    <span class="small place">${index >= 0 ? `${count(index + 1)} of ${count(total)}${moreIn(counts)}` : order === undefined || state.isLoading ? nothing : state.next === undefined ? 'Not in this list' : 'Not in the list so far'}</span>
     <button type="button" class="icon-only" aria-label="Print the slip" @click=${order === undefined ? nothing : actions.print('slips', [id])}>${icon('print')}</button>
     <button type="button" class="icon-only" aria-label="Copy the address of the order" @click=${actions.copy(`${location.origin}${location.pathname}?order=${id}`, 'Address')}>${icon('link')}</button>
     <button type="button" class="icon-only" aria-label="Close" @click=${actions.closeDetails}>${icon('cross')}</button>`;
@@ -142,7 +143,7 @@ export function failureNotice({ title, text, isRetryable }: Failure, again?: Han
 }
 
 function facts({ view }: State, order: OrderRecord, { others }: Detail, actions: Actions) {
-  const { status, petId, quantity, shipDate, complete, placedAt, revision } = order;
+  const { status, petId, quantity, shipDate, placedAt } = order;
   const { reason, trackingNumber } = order;
   const toPet = { ...withoutFilters(view), petId };
   const further = others === undefined ? 0n : totalOf(others.counts) - 1n;
@@ -152,10 +153,8 @@ function facts({ view }: State, order: OrderRecord, { others }: Detail, actions:
     <dt>Quantity</dt><dd>${quantity === undefined ? 'none' : count(quantity)}</dd>
     <dt>${status === 'shipped' ? 'Ship date' : 'Ships'}</dt><dd>${exact(shipDate, actions)} ${shipHint(order)}</dd>
     <dt>Placed</dt><dd>${exact(placedAt, actions)} <span class="hint">${ago(placedAt)}</span></dd>
-    <dt>Complete</dt><dd>${complete === undefined ? 'not said' : complete ? 'Yes' : 'No'}</dd>
     ${reason === undefined ? nothing : html`<dt>Reason</dt><dd><bdi title=${reason}>${REASONS[reason] ?? reason}</bdi></dd>`}
     ${trackingNumber === undefined ? nothing : html`<dt>Tracking number</dt><dd>${copied(trackingNumber, 'Tracking number', actions)}</dd>`}
-    <dt>Revision</dt><dd>${count(revision)}</dd>
   </dl>`;
 }
 
@@ -169,41 +168,20 @@ function exact(text: string | undefined, actions: Actions) {
   return html`<button type="button" class="exact" title="Copy ${text}" @click=${actions.copy(text, 'Time')}>${time(text)}</button>`;
 }
 
-/** Newest first; the expected shipment comes before all. */
-function timeline(
-  { view, session }: State,
-  order: OrderRecord | undefined,
-  events: Detail['events'],
-  actions: Actions,
-) {
+/** Newest first. */
+function timeline({ view, session }: State, events: Detail['events'], actions: Actions) {
   const { key, may } = session!;
-  const isExpected = order?.status === 'pending' && order.shipDate !== undefined;
   const line = ({ type, at, by, byName }: Detail['events'][number]) => {
     const name = byName ?? (by === key.id ? key.name : undefined);
     return html`<li class=${type}><span class="dot">${icon(eventWords(type)[0])}</span>
         <strong>${eventWords(type)[1]}</strong> <time class="hint" datetime=${at} title=${at}>${ago(at)}</time>
         <span class="by">${by === undefined ? 'by an operator of the store' : name === undefined ? html`by <code>${by}</code>` : html`by ${may.follow ? keyLink(view, by, at, name, actions) : html`<bdi title=${name}>${name}</bdi>`} <code>${by}</code>`}</span></li>`;
   };
-  return html`<ol class="timeline">
-    ${isExpected ? html`<li class="expected"><span class="dot">${icon('truck')}</span><span>Expected to ship</span>${shipHint(order)}</li>` : nothing}
-    ${events.toReversed().map(line)}
-  </ol>`;
+  return html`<ol class="timeline">${events.toReversed().map(line)}</ol>`;
 }
 
 /** A link to what a key did on the day of an event. */
 function keyLink(view: View, by: string, at: string, name: string, actions: Actions) {
   const to = { ...onPage(view, 'activity'), by, day: dayText(new Date(at)) };
   return html`<a href=${searchOf(to)} title=${name} @click=${actions.follow(to)}><bdi>${name}</bdi></a>`;
-}
-
-/** The order that the dialog asks about. */
-export function summaryOf(order: OrderRecord, by: string | undefined) {
-  const { petId, quantity, shipDate, placedAt, reference } = order;
-  return html`<dl class="summary">
-    <dt>Pet</dt><dd>${petId ?? 'none'}</dd>
-    <dt>Quantity</dt><dd>${quantity === undefined ? 'none' : count(quantity)}</dd>
-    <dt>Ships</dt><dd>${shipDate === undefined ? 'none' : time(shipDate)} ${shipHint(order)}</dd>
-    ${reference === undefined ? nothing : html`<dt>Reference</dt><dd><bdi>${reference}</bdi></dd>`}
-    <dt>Placed</dt><dd>${ago(placedAt)} ${by === undefined ? nothing : html`<span class="hint">by <bdi>${by}</bdi></span>`}</dd>
-  </dl>`;
 }

@@ -52,14 +52,10 @@ function mainOf(state: State, actions: Actions) {
   if (page === 'scan' && may.read) return scanPage(state, actions);
   if (page === 'orders' && may.read)
     return html`${filterBar(state, actions)} ${ordersList(state, actions)}`;
-  const [what, scope] = {
-    ...{ orders: ['read orders', 'orders:read'], scan: ['read orders', 'orders:read'] },
-    ...{ activity: ['read changes', 'changes:read'] },
-    ...{ webhooks: ['see webhooks', 'webhooks:manage'] },
-  }[page];
+  const what = page === 'scan' ? 'orders' : page;
   return html`<div class="head"><h1 tabindex="-1">${capital(page)}</h1></div>
-    <div class="empty">${icon('lock')}<h2>This key may not ${what}</h2>
-      <p>Sign in with a key that has <code>${scope}</code>.${may.place && !may.read ? ' It can place orders.' : ''}</p>
+    <div class="empty">${icon('lock')}<h2>This key may not see ${what}</h2>
+      <p>Sign in with a key that may.${may.place && !may.read ? ' It can place orders.' : ''}</p>
       ${may.place && !may.read ? html`<button type="button" class="primary" @click=${actions.openForm()}>${icon('plus')}Place an order</button>` : nothing}
       <button type="button" class=${may.place && !may.read ? '' : 'primary'} @click=${actions.signOut}>Sign out</button></div>`;
 }
@@ -124,7 +120,7 @@ function keyMenu(state: State, actions: Actions) {
 
 function banners(state: State, actions: Actions) {
   const { live, liveUntil, session } = state;
-  const { may } = session!;
+  const { may, key } = session!;
   const clock = clockProblem();
   return html`
     ${
@@ -135,7 +131,7 @@ function banners(state: State, actions: Actions) {
     }
     ${
       may.read && !may.cancel && !may.ship
-        ? html`<p class="banner">${icon('lock')}<span><b>This key can only read.</b> To cancel or ship, sign in with a key that has <code>orders:cancel</code> or <code>orders:ship</code>.</span></p>`
+        ? html`<p class="banner">${icon('lock')}<span><b>This key ${abilitiesOf(key)}.</b> To ship or cancel, sign in with another one.</span></p>`
         : nothing
     }
     ${clock === undefined ? nothing : html`<p class="banner">${icon('clock')}<span>${clock}</span></p>`}

@@ -283,7 +283,7 @@ test('a key that may not read changes is not offered the activity; its address s
     { ...service, secret },
     { search: '?view=activity&days=30' },
   );
-  await page.getByRole('heading', { name: 'This key may not read changes' }).waitFor();
+  await page.getByRole('heading', { name: 'This key may not see activity' }).waitFor();
   assert.equal(await page.getByRole('link', { name: 'Activity' }).count(), 0);
   assert.equal(await page.getByRole('img').count(), 0);
 });

@@ -68,6 +68,27 @@ test('Ctrl K finds actions and orders; actions that ask still ask', async (t) =>
     .and(page.locator(':not(:checked)'))
     .waitFor();
 
+  // Enter opens none of the orders of two keys with one reference, and chooses none.
+  const body = JSON.stringify({ petId: 5, quantity: 1, reference: 'TWICE' });
+  for (const secret of [service.secret, await service.newKey({})]) {
+    const headers = {
+      ...{ authorization: `Bearer ${secret}`, 'content-type': 'application/json' },
+      'idempotency-key': `placed-${secret.slice(-12)}`,
+    };
+    assert.equal((await service.call('POST', '/v2/store/orders', headers, body)).status, 201);
+  }
+  await open();
+  await page.keyboard.type('TWICE', { delay: 70 });
+  await commands.getByText('More than one key has used this reference. Enter, or a').waitFor();
+  const twice = commands.getByRole('link', { name: 'TWICE' });
+  const grounds = await twice.evaluateAll((all) =>
+    all.map((each) => getComputedStyle(each).backgroundColor),
+  );
+  assert.deepEqual(grounds, Array(2).fill('rgba(0, 0, 0, 0)'));
+  await page.keyboard.press('ArrowDown');
+  assert.ok(await twice.first().evaluate((each) => each.matches(':focus')));
+  await page.keyboard.press('Escape');
+
   // A whole reference, and a page.
   await open();
   await page.keyboard.type('WEB-77', { delay: 70 });

@@ -62,8 +62,10 @@ for (const width of [1_440, 1_000, 700, 640, 390, 320]) {
         [],
       );
     };
-    // The filter and the row.
+    // The filter and the row, with the id in one line.
     await expectWhole(2);
+    const id = row(page, one).getByRole('link', { name: String(one), exact: true });
+    assert.ok((await id.first().boundingBox())!.height < 36);
     await page.getByLabel('Find an order').fill(String(one));
     await page.getByText('Enter opens it.').waitFor();
     await expectWhole(5);
@@ -71,6 +73,8 @@ for (const width of [1_440, 1_000, 700, 640, 390, 320]) {
     await page.getByRole('heading', { name: `Order ${one}` }).waitFor();
     await page.getByRole('heading', { name: 'History' }).waitFor();
     await expectWhole(3);
+    const heading = page.getByRole('heading', { name: `Order ${one}` });
+    assert.ok((await heading.boundingBox())!.height < 36);
     await page.getByRole('button', { name: 'Cancel order…' }).click();
     await page.getByRole('alertdialog').waitFor();
     await expectWhole(5);

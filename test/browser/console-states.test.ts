@@ -180,7 +180,7 @@ test('keys with few scopes have states that end', async (t) => {
   await place(service.store, pending(1n));
   const cancelling = await service.newKey({ scopes: ['orders:cancel'] });
   const first = await signedIn(t, browser, { ...service, secret: cancelling });
-  await first.page.getByRole('heading', { name: 'This key may not read orders' }).waitFor();
+  await first.page.getByRole('heading', { name: 'This key may not see orders' }).waitFor();
   assert.equal(await first.page.getByText(/Not live|Connecting/).count(), 0);
   const following = await service.newKey({ scopes: ['changes:read'] });
   const second = await signedIn(t, browser, { ...service, secret: following });
@@ -337,6 +337,7 @@ test('only a page that is live has a filled dot', async (t) => {
   const secret = await service.newKey({ scopes: ['orders:read'] });
   const second = await signedIn(t, browser, { ...service, secret });
   await second.page.getByRole('button', { name: /^As of .*: reload$/ }).waitFor();
+  await second.page.getByText('This key reads. To ship or cancel, sign in with').waitFor();
   assert.equal(await fillOf(second.page), 'none');
 });
 
@@ -380,7 +381,12 @@ test('a search for a number finds the orders that have it as their reference', a
   await page.getByRole('heading', { name: 'Order 1' }).waitFor();
   // An order that does not exist leads to its list.
   await page.goto(`${new URL('/console', page.url())}?order=4711`);
-  await page.getByRole('link', { name: 'Orders with this reference' }).click();
+  const toReference = page.getByRole('link', { name: 'Orders with this reference' });
+  await toReference.waitFor();
+  const details = page.getByRole('complementary', { name: 'Order 4711' });
+  assert.equal(await details.getByText(/Not in/).count(), 0);
+  assert.equal(await details.locator('.disabled').count(), 0);
+  await toReference.click();
   await row(page, 1).waitFor();
   assert.equal(new URL(page.url()).searchParams.get('reference'), '4711');
 });
@@ -419,7 +425,7 @@ test('a key that may not read has the frame of every page', async (t) => {
   const service = await startService(t);
   const secret = await service.newKey({ scopes: ['orders:cancel'] });
   const { page } = await signedIn(t, browser, { ...service, secret });
-  await page.getByRole('heading', { name: 'This key may not read orders' }).waitFor();
+  await page.getByRole('heading', { name: 'This key may not see orders' }).waitFor();
   const box = async (name: string) => (await page.locator(name).boundingBox())!;
   const { width } = page.viewportSize()!;
   const [heading, key] = [await box('h1'), await box('.who')];
@@ -430,7 +436,7 @@ test('a key that may only place orders is offered that first, and is not said to
   const service = await startService(t);
   const secret = await service.newKey({ scopes: ['orders:place'] });
   const { page } = await signedIn(t, browser, { ...service, secret });
-  await page.getByRole('heading', { name: 'This key may not read orders' }).waitFor();
+  await page.getByRole('heading', { name: 'This key may not see orders' }).waitFor();
   assert.equal(await page.locator('.primary').innerText(), 'Place an order');
   assert.equal(await page.getByText('Not live').count(), 0);
   await page.locator('.empty').getByRole('button', { name: 'Sign out' }).click();

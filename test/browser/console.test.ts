@@ -224,7 +224,7 @@ test('Escape and "Keep order" change nothing, and the focus is where it was', as
   for (const leave of [() => page.keyboard.press('Escape'), () => keep.click()]) {
     await ask.click();
     await keep.waitFor();
-    const reason = page.getByLabel('Reason');
+    const reason = page.getByLabel('Reason optional', { exact: true });
     assert.equal(await reason.evaluate((each) => each.matches(':focus')), true);
     await leave();
     await keep.waitFor({ state: 'detached' });

@@ -139,7 +139,7 @@ test('codes that are scanned become lines, whatever they mean, and are kept unti
     '5 Ready 1 WEB-1 × 2 1 × pet 1',
     '4 Not found nxsc No order has this id or reference. Search in references',
     '3 Shipped 4 1 × pet 4 today',
-    '2 Two orders 3 An id and a reference, or a reference that several keys have used. Order 3 Order 2',
+    '2 Two orders 3 The id of one, the reference of another. Order 3 Order 2',
     '1 Not found 04 No order has this id or reference. An id never begins with 0. Search in references',
   ]);
   assert.deepEqual(await accessibilityFindings(page), []);

@@ -52,6 +52,12 @@ test('a text finds any part of references, in any case, with the part marked', a
   await found(page).getByText('Reference begins with this').waitFor();
   await box(page).fill('zz-zz');
   await found(page).getByText('and references that contain it, with any capitals').waitFor();
+  // Lists that are known to be empty are not offered; that of a pet may not be.
+  const lists = page.getByRole('search').getByRole('link');
+  assert.equal(await lists.count(), 0);
+  await box(page).fill('998877');
+  await found(page).getByText('No order found.').waitFor();
+  assert.match((await lists.allInnerTexts()).join(), /^Orders of pet\s998877$/);
   // On a phone a long reference takes two lines below its id, and the part is in sight.
   await place(service.store, {
     ...pending(6n),

@@ -11,6 +11,7 @@ import { barChart, dayTable } from './counts-view.ts';
 import { keyPage } from './key-view.ts';
 
 type Periods = Activity['periods'];
+type Type = (typeof TYPES)[number];
 
 const WEEKDAY = new Intl.DateTimeFormat(LOCALE, { weekday: 'short' });
 
@@ -48,10 +49,10 @@ function cards(found: Activity, { activity, view }: State, actions: Actions) {
         ${TYPES.map((type) => chart(periods, type, marked, actions))} ${axis(periods)}
       </div>
     </section>
-    <section class="card days" aria-labelledby="days"><div class="card-head"><h2 id="days">Days</h2><span class="small">Choose one for its keys; today so far</span></div>
+    <section class="card days" aria-labelledby="days"><div class="card-head"><h2 id="days">Days</h2><span class="small choose">Choose one for its keys; today so far</span></div>
       <div class="scroll" tabindex="0" role="group" aria-label="Table of days">${dayTable(found, shown ?? today(), dayLink)}</div></section>
     <section class="card" aria-labelledby="by-key"><div class="card-head"><h2 id="by-key">By key</h2>
-      <span class="small">Who did what ${shown === undefined ? `in ${periods.length} days` : `on ${longDay(shown)}`}; choose one to see it day by day${shown === undefined ? nothing : html` · ${link({ ...view, day: '' }, `All ${periods.length} days`)}`}</span></div>
+      <span class="small">Who did what ${shown === undefined ? `in ${periods.length} days` : `on ${longDay(shown)}`}<span class="choose">; choose one to see it day by day${shown === undefined ? nothing : html` · ${link({ ...view, day: '' }, `All ${periods.length} days`)}`}</span></span></div>
       ${shown !== undefined && ofDay === undefined ? html`<p class="small none">Counting…</p>` : keyTable(ofDay?.byKey ?? byKey, view, actions)}</section>
   </div>`;
 }
@@ -79,12 +80,7 @@ function byArrows(periods: Periods, marked: number | undefined, actions: Actions
   };
 }
 
-function chart(
-  periods: Periods,
-  type: (typeof TYPES)[number],
-  marked: number | undefined,
-  actions: Actions,
-) {
+function chart(periods: Periods, type: Type, marked: number | undefined, actions: Actions) {
   const counts = periods.map((period) => period[type]);
   const total = count(sumOf(periods, type));
   const label = (most: string) =>
@@ -120,7 +116,7 @@ function keyTable(byKey: Activity['byKey'], view: View, actions: Actions) {
   const most = TYPES.map((type) =>
     active.reduce((top, each) => (each[type] > top ? each[type] : top), 1n),
   );
-  const cell = (each: Activity['byKey'][number]) => (type: (typeof TYPES)[number], at: number) => {
+  const cell = (each: Activity['byKey'][number]) => (type: Type, at: number) => {
     const part = Number((each[type] * 100n) / most[at]!);
     return html`<td class="number ${type} ${each[type] === 0n ? 'none' : ''}">${count(each[type])}<span class="part" .style=${`--part:${part}%`}></span></td>`;
   };

@@ -57,14 +57,9 @@ export async function readChangesOfKey(screen: Screen): Promise<void> {
       show({ changes });
       // A cursor is a revision and its head.
       const isPast = last !== undefined && BigInt(page.next.split('-')[0]!) >= last;
-      if (!page.more || isPast) {
-        show({ changes: withLater(changes, begun.waiting.filter(isIn)), state: 'whole' });
-        return;
-      }
-      if (request === MAX_REQUESTS) {
-        show({ state: 'cut' });
-        return;
-      }
+      if (!page.more || isPast)
+        return show({ changes: withLater(changes, begun.waiting.filter(isIn)), state: 'whole' });
+      if (request === MAX_REQUESTS) return show({ state: 'cut' });
       page = await session.client.listChanges({ by, after: page.next, limit: 500 }, { signal });
     }
   } catch (error) {

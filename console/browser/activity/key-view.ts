@@ -47,7 +47,7 @@ export function keyPage(state: State, found: ChangesOfKey, actions: Actions) {
     ${problem === undefined ? nothing : html`<p class="notice" role="alert">${icon('warning')}<span>Not all changes were read. ${problem}</span><button type="button" @click=${actions.readChangesOfKey}>Try again</button></p>`}
     <div class="cards">
       ${shown.length === 0 ? html`<div class="empty">${found.state === 'reading' ? nothing : html`${icon('clock')}<h2>Nothing on this day</h2>`}</div>` : table(view, shown, actions)}
-      <div class="of-days">${shown.length === 0 ? nothing : hours(shown)} ${found.days === undefined ? nothing : html`<section class="card" aria-labelledby="days"><div class="card-head"><h2 id="days">Days</h2><span class="small">Choose one to see its changes</span></div>${dayTable(found.days, from, (day, name) => link(onDay(day), name))}</section>`}</div>
+      <div class="of-days">${shown.length === 0 ? nothing : hours(shown)} ${found.days === undefined ? nothing : html`<section class="card" aria-labelledby="days"><div class="card-head"><h2 id="days">Days</h2><span class="small choose">Choose one to see its changes</span></div>${dayTable(found.days, from, (day, name) => link(onDay(day), name))}</section>`}</div>
     </div>`;
 }
 

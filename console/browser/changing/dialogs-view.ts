@@ -1,7 +1,8 @@
+import type { OrderRecord } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
-import { failureNotice, summaryOf } from '../details.ts';
-import { count, orders, REASONS, reasonIn } from '../format.ts';
+import { failureNotice } from '../details.ts';
+import { ago, count, orders, REASONS, reasonIn, shipHint, time } from '../format.ts';
 import { icon } from '../icons.ts';
 import { keyDialog } from '../keys/key-dialogs.ts';
 import { placeDialog } from '../placing/placing.ts';
@@ -28,15 +29,27 @@ const MAX_TRACKING_NUMBER = 128;
 
 function reasonField(reason: string, actions: Actions, isFixed = false, isFirst = true) {
   const recorded = reasonIn(reason);
-  return html`<label class="given"><span>Reason</span>
-    <input list="reasons" maxlength=${MAX_REASON} placeholder="none" autocomplete="off" ?autofocus=${isFirst} ?readonly=${isFixed} .value=${reason} @input=${actions.setGiven} /></label>
+  return html`<label class="given">Reason <span class="hint">optional</span>
+    <input list="reasons" maxlength=${MAX_REASON} autocomplete="off" ?autofocus=${isFirst} ?readonly=${isFixed} .value=${reason} @input=${actions.setGiven} /></label>
     <datalist id="reasons">${Object.entries(REASONS).map(([code, words]) => html`<option value=${code}>${words}</option>`)}</datalist>
     <p class="small" role="status">${recorded === reason.trim() ? nothing : `Recorded as: ${REASONS[recorded]}`}</p>`;
 }
 
 function trackingNumberField(trackingNumber: string, actions: Actions, isFixed: boolean) {
-  return html`<label class="given"><span>Tracking number</span>
-    <input name="trackingNumber" ?readonly=${isFixed} maxlength=${MAX_TRACKING_NUMBER} placeholder="none" autocomplete="off" spellcheck="false" autofocus .value=${trackingNumber} @input=${actions.setGiven} /></label>`;
+  return html`<label class="given">Tracking number <span class="hint">optional</span>
+    <input name="trackingNumber" ?readonly=${isFixed} maxlength=${MAX_TRACKING_NUMBER} autocomplete="off" spellcheck="false" autofocus .value=${trackingNumber} @input=${actions.setGiven} /></label>`;
+}
+
+/** The order that the dialog asks about. */
+function summaryOf(order: OrderRecord, by: string | undefined) {
+  const { petId, quantity, shipDate, placedAt, reference } = order;
+  return html`<dl class="summary">
+    <dt>Pet</dt><dd>${petId ?? 'none'}</dd>
+    <dt>Quantity</dt><dd>${quantity === undefined ? 'none' : count(quantity)}</dd>
+    <dt>Ships</dt><dd>${shipDate === undefined ? 'none' : time(shipDate)} ${shipHint(order)}</dd>
+    ${reference === undefined ? nothing : html`<dt>Reference</dt><dd><bdi>${reference}</bdi></dd>`}
+    <dt>Placed</dt><dd>${ago(placedAt)} ${by === undefined ? nothing : html`<span class="hint">by <bdi>${by}</bdi></span>`}</dd>
+  </dl>`;
 }
 
 /** The cursor is in the text field, where Enter confirms; without a field, the button that keeps the order has the focus. */

@@ -11,6 +11,8 @@ import { lastUse } from './keys-view.ts';
 import { qrCode } from './qr-code.ts';
 import { abilitiesOf } from './scopes.ts';
 
+type DialogOf<Kind extends Dialog['kind']> = Dialog & { readonly kind: Kind };
+
 /** Keeps a dialog that must be closed by its button. */
 const keep = (event: Event) => event.preventDefault();
 
@@ -23,10 +25,7 @@ export function keyDialog(state: State, dialog: Dialog, actions: Actions) {
 }
 
 /** The secret, or the invitation, of a key. Neither is anywhere else, so only its button closes the dialog. */
-function madeDialog(
-  { made, isNew, isCodeHidden }: Dialog & { readonly kind: 'made' },
-  actions: Actions,
-) {
+function madeDialog({ made, isNew, isCodeHidden }: DialogOf<'made'>, actions: Actions) {
   const { key, secret, invitation } = made;
   const { name, expiresAt, invitedUntil } = key;
   const text = secret ?? (invitation && invitationLink(invitation));
@@ -68,7 +67,7 @@ const ROTATIONS = [
   ],
 ] as const;
 
-function rotateDialog(dialog: Dialog & { readonly kind: 'rotate' }, actions: Actions) {
+function rotateDialog(dialog: DialogOf<'rotate'>, actions: Actions) {
   const { key, choice, isActing, isSent, problem } = dialog;
   const isInvited = isOnlyInvited(key);
   const radio = ([value, text, hint]: (typeof ROTATIONS)[number]) => {
@@ -96,11 +95,7 @@ function rotateDialog(dialog: Dialog & { readonly kind: 'rotate' }, actions: Act
   );
 }
 
-function changeDialog(
-  { session }: State,
-  dialog: Dialog & { readonly kind: 'change' },
-  actions: Actions,
-) {
+function changeDialog({ session }: State, dialog: DialogOf<'change'>, actions: Actions) {
   const { key, name, endsFormer, isActing, problem } = dialog;
   const { expiresAt, formerSecretUntil } = key;
   const asIs = expiresAt === undefined ? 'never, as it is' : `${day(expiresAt)}, as it is`;
@@ -124,7 +119,7 @@ const IN_USE_MS = 7 * DAY_MS;
 
 function revokeDialog(
   { keys, session }: State,
-  { key, isActing, problem }: Dialog & { readonly kind: 'revoke' },
+  { key, isActing, problem }: DialogOf<'revoke'>,
   actions: Actions,
 ) {
   const { webhooks, formerSecretUntil, invitedUntil, lastUsedAt } = key;

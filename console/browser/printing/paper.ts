@@ -65,15 +65,15 @@ function slip(state: State, order: OrderRecord) {
   </article>`;
 }
 
-/** The orders by pet, with sums, and boxes to tick. */
+/** The orders by pet, with sums, and boxes to tick. The only order of a pet has its name, in one row. */
 function pickList(state: State, orders: readonly OrderRecord[]) {
   const pets = [...Map.groupBy(orders, ({ petId }) => petId)].sort(([one = 0n], [other = 0n]) =>
     one < other ? -1 : 1,
   );
   const sumOf = (some: readonly OrderRecord[]) =>
     some.reduce((sum, { quantity = 0n }) => sum + quantity, 0n);
-  const line = ({ id, quantity, reference, shipDate }: OrderRecord) =>
-    html`<tr class="order"><td><i class="box"></i></td><td>${barcode(String(id))}</td><td class="number"><b>${quantity === undefined ? nothing : count(quantity)}</b></td><td class="number">${id}</td><td><bdi>${reference ?? nothing}</bdi></td><td class="time">${shipDate === undefined ? nothing : paperDay(shipDate)}</td></tr>`;
+  const line = ({ id, petId, quantity, reference, shipDate }: OrderRecord, isOnly: boolean) =>
+    html`<tr class="order"><td><i class="box"></i> ${isOnly ? html`<b>Pet ${petId ?? 'none'}</b>` : nothing}</td><td>${barcode(String(id))}</td><td class="number"><b>${quantity === undefined ? nothing : count(quantity)}</b></td><td class="number">${id}</td><td><bdi>${reference ?? nothing}</bdi></td><td class="time">${shipDate === undefined ? nothing : paperDay(shipDate)}</td></tr>`;
   return html`<article class="pick-list">
     ${header(state)}
     <div class="title"><div><h1>Pick list of ${ordersText(orders.length)}</h1>
@@ -83,8 +83,8 @@ function pickList(state: State, orders: readonly OrderRecord[]) {
       <thead><tr><th>Done</th><th>Code</th><th class="number">Pieces</th><th class="number">Order</th><th>Reference</th><th>Ships</th></tr></thead>
       ${pets.map(
         ([petId, some]) => html`<tbody>
-        <tr class="sum"><th colspan="2">Pet ${petId ?? 'none'}</th><th class="number">${count(sumOf(some))}</th><th colspan="3">${ordersText(some.length)}</th></tr>
-        ${some.map(line)}
+        ${some.length === 1 ? nothing : html`<tr class="sum"><th colspan="2">Pet ${petId ?? 'none'}</th><th class="number">${count(sumOf(some))}</th><th colspan="3">${ordersText(some.length)}</th></tr>`}
+        ${some.map((order) => line(order, some.length === 1))}
       </tbody>`,
       )}
       <tbody><tr class="sum"><th colspan="2">All</th><th class="number">${count(sumOf(orders))}</th><th colspan="3">${ordersText(orders.length)}</th></tr></tbody>

@@ -1,10 +1,11 @@
 import { html, nothing } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { Actions } from '../actions.ts';
-import { ago, count, shipHint } from '../format.ts';
+import { ago, count, isOverdue, paperDay, shipHint } from '../format.ts';
 import { type IconName, icon } from '../icons.ts';
-import { onPage, searchOf, withoutFilters } from '../list/address.ts';
+import { onPage, parseWrittenId, searchOf, withoutFilters } from '../list/address.ts';
 import { pill } from '../list/list-view.ts';
+import { whySeveral } from '../search/search.ts';
 import type { Scans, State } from '../state.ts';
 import { type JudgedScan, judged, MAX_SCANS } from './scans.ts';
 
@@ -77,7 +78,7 @@ function last(judgedScan: JudgedScan) {
     <p class="what">${outcome(judgedScan)} <span class="hint">${ago(scan.at)}</span></p>
     <p class="which" .style=${`--characters:${code.length}`}><bdi>${code}</bdi></p>
     ${order?.reference === undefined ? nothing : html`<p class="name"><bdi>${order.reference}</bdi></p>`}
-    <p>${order === undefined ? whyNot(scan.text, result) : html`${contentsOf(order)} ${order.status === 'cancelled' ? nothing : html`· ${order.shipDate === undefined ? 'No ship date' : shipHint(order, true)}`}`}</p>
+    <p>${order === undefined ? whyNot(judgedScan) : html`${contentsOf(order)} ${order.status === 'cancelled' ? nothing : html`· ${order.shipDate === undefined ? 'No ship date' : shipHint(order, true)}`}`}</p>
   </section>`;
 }
 
@@ -86,10 +87,12 @@ function contentsOf({ petId, quantity }: NonNullable<JudgedScan['order']>) {
   return quantity === undefined ? pet : `${count(quantity)} × ${pet}`;
 }
 
-function whyNot(text: string, result: JudgedScan['result']): string {
+function whyNot({ scan: { text, orders }, result }: JudgedScan): string {
   if (result === 'waiting') return 'It is looked up when the store can be reached.';
-  if (result === 'several')
-    return 'An id and a reference, or a reference that several keys have used.';
+  if (result === 'several') {
+    const byId = orders!.find(({ id }) => id === parseWrittenId(text));
+    return whySeveral({ byId, exact: orders!.filter((each) => each !== byId) });
+  }
   return `No order has this id or reference.${/^#?0\d/.test(text) ? ' An id never begins with 0.' : ''}`;
 }
 
@@ -143,7 +146,7 @@ function list(state: State, all: readonly JudgedScan[], actions: Actions) {
     </table></div>`;
 }
 
-function line({ view }: State, each: JudgedScan, actions: Actions) {
+function line({ view, isPrinting }: State, each: JudgedScan, actions: Actions) {
   const { scan, order, result } = each;
   const { text, times, trackingNumber } = scan;
   const repeated =
@@ -152,11 +155,11 @@ function line({ view }: State, each: JudgedScan, actions: Actions) {
       : html` <span class="times" title="Scanned ${times} times">× ${times}</span>`;
   const cells = () => {
     if (order === undefined) {
-      return html`<td role="cell" class="number"><bdi>${text}</bdi></td><td role="cell" colspan="3" class="why">${whyNot(text, result)}${repeated} ${answers(each, actions, view)}</td>`;
+      return html`<td role="cell" class="number"><bdi>${text}</bdi></td><td role="cell" colspan="3" class="why">${whyNot(each)}${repeated} ${answers(each, actions, view)}</td>`;
     }
     const to = { ...view, order: order.id };
     return html`<td role="cell" class="number"><a href=${searchOf(to)} @click=${actions.follow(to)}>${order.id}</a></td>
-      <td role="cell" class="name"><bdi>${order.reference ?? nothing}</bdi>${repeated}</td><td role="cell" class="contents">${contentsOf(order)}</td><td role="cell" class="ships">${shipHint(order, true)}</td>`;
+      <td role="cell" class="name"><bdi>${order.reference ?? nothing}</bdi>${repeated}</td><td role="cell" class="contents">${contentsOf(order)}</td><td role="cell" class="ships">${isPrinting ? shipsOnPaper(order) : shipHint(order, true)}</td>`;
   };
   return html`<tr role="row" class=${result}>
     <td role="cell" class="number">${each.number}</td><td role="cell">${outcome(each)}</td>${cells()}
@@ -164,6 +167,12 @@ function line({ view }: State, each: JudgedScan, actions: Actions) {
     <td role="cell"><button type="button" class="icon-only quiet" aria-label=${`Remove ${[text, trackingNumber ?? []].flat().join(', ')}`} @click=${actions.removeScan(scan.number)}>${icon('cross')}</button></td>
   </tr>`;
 }
+
+/** Nothing on paper is relative to today. */
+const shipsOnPaper = (order: NonNullable<JudgedScan['order']>) =>
+  order.shipDate === undefined || order.status === 'cancelled'
+    ? nothing
+    : `${paperDay(order.shipDate)}${isOverdue(order) ? ', overdue' : ''}`;
 
 /** What can be done about a code that names no order, or several. */
 function answers({ scan, result }: JudgedScan, actions: Actions, view: State['view']) {

@@ -5,8 +5,8 @@ import { count, marked, orders as ordersText } from '../format.ts';
 import { type IconName, icon } from '../icons.ts';
 import { onPage, viewOf } from '../list/address.ts';
 import { STANDARD_VIEWS } from '../preferences.ts';
-import type { State } from '../state.ts';
-import { MAX_HITS, namedBy } from './search.ts';
+import type { Found, State } from '../state.ts';
+import { MAX_HITS, namedBy, onlyHit, whySeveral } from './search.ts';
 import { hit } from './search-view.ts';
 
 /** Keys whose activity is offered. */
@@ -76,15 +76,22 @@ function matches(name: string, text: string): boolean {
   return words.every((word) => name.toLowerCase().includes(word));
 }
 
+/** What Enter does with the orders that were found, if it does not open the first one. */
+const enterDoes = (found: Found): string =>
+  namedBy(found).length > 1
+    ? `${whySeveral(found)} Enter, or a scan, opens none of them.`
+    : found.beginning.length > 1
+      ? 'Enter lists the orders whose reference begins with this.'
+      : 'Enter opens none of several.';
+
 /** The dialog that finds actions and orders by what is typed. Enter does what is first. */
 export function paletteDialog(state: State, actions: Actions) {
-  const { search, found } = state;
+  const { search } = state;
   const text = search.trim();
+  const found = text !== '' && state.found?.text === search ? state.found : undefined;
   const commands = commandsOf(state, actions).filter(({ name }) => matches(name, text));
-  const { beginning = [], containing } = found ?? {};
-  const parts = containing?.orders.slice(0, MAX_HITS) ?? [];
-  const orders =
-    text !== '' && found?.text === search ? [...namedBy(found), ...beginning, ...parts] : [];
+  const parts = found?.containing?.orders.slice(0, MAX_HITS) ?? [];
+  const orders = found === undefined ? [] : [...namedBy(found), ...found.beginning, ...parts];
   const item = ({ name, icon: image, keys, run }: Command) =>
     html`<button type="button" class="item" @click=${actions.close(run)}>${icon(image)}<span><bdi>${marked(name, text)}</bdi></span> ${keys.map((key) => html`<kbd aria-hidden="true">${key}</kbd>`)}</button>`;
   return html`<dialog class="ask palette" aria-label="Commands" @cancel=${actions.closeDialog}>
@@ -92,7 +99,7 @@ export function paletteDialog(state: State, actions: Actions) {
       <div class="field">${icon('search')}<input aria-label="What to do, or an order" .value=${search} @input=${actions.search} autocomplete="off" spellcheck="false" maxlength="255" autofocus placeholder="What to do, or an order" /><kbd aria-hidden="true">Esc</kbd></div>
       <div role="status">
         ${[...Map.groupBy(commands, ({ group }) => group)].map(([group, some]) => html`<p class="head">${group}</p>${some.map(item)}`)}
-        ${orders.length === 0 ? nothing : html`<p class="head">Found</p>${orders.map((order) => hit(state, order, actions))}`}
+        ${orders.length === 0 ? nothing : html`${commands.length > 0 || onlyHit(found!) !== undefined ? html`<p class="head">Found</p>` : html`<p class="small">${enterDoes(found!)}</p>`}${orders.map((order) => hit(state, order, actions))}`}
         ${commands.length + orders.length === 0 ? html`<p class="none">Nothing is named so, and no order has this id or reference.</p>` : nothing}
       </div>
       <p class="how small" aria-hidden="true"><span><kbd>↑</kbd><kbd>↓</kbd> choose</span><span><kbd>Enter</kbd> do it</span><span>An id or a reference works here, too</span></p>

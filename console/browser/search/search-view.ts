@@ -14,7 +14,7 @@ import {
 } from '../list/address.ts';
 import { pill } from '../list/list-view.ts';
 import type { Containing, Found, State } from '../state.ts';
-import { MAX_HITS, namedBy, onlyHit } from './search.ts';
+import { MAX_HITS, namedBy, onlyHit, whySeveral } from './search.ts';
 
 /** The box for an id or a reference, and below it what the text in it means. */
 export function searchBox(state: State, actions: Actions) {
@@ -36,16 +36,21 @@ export function searchBox(state: State, actions: Actions) {
   </form>`;
 }
 
-/** Links to the lists that the text can mean. */
-function lists({ search, view }: State, actions: Actions) {
+/** Links to the lists that the text can mean, but for those that are known to be empty. */
+function lists({ search, view, found }: State, actions: Actions) {
   const id = parseWrittenId(search);
   const text = search.trim();
   const all = { ...withoutFilters(view), page: 'orders' } as const;
   const link = (to: View, words: string, what: string) =>
     html`<a class="item" href=${searchOf(to)} @click=${actions.follow(to)}>${icon('list')}${words} <b><bdi>${what}</bdi></b></a>`;
+  const known = found?.text === search ? found : undefined;
+  const beginsNone = known?.exact.length === 0 && known.beginning.length === 0;
+  const parts = known?.containing;
+  const isInNone = beginsNone && parts?.orders.length === 0 && parts.examined === undefined;
+  const isPet = isWrittenPet(search);
   return html`${id === undefined ? nothing : link({ ...all, petId: id }, 'Orders of pet', String(id))}
-    ${isWrittenPet(search) ? nothing : link({ ...all, prefix: text }, 'References that begin with', text)}
-    ${isPart(text) && !isWrittenPet(search) ? link(withPart(all, text), 'All that contain', text) : nothing}`;
+    ${isPet || beginsNone ? nothing : link({ ...all, prefix: text }, 'References that begin with', text)}
+    ${isPart(text) && !isPet && !isInNone ? link(withPart(all, text), 'All that contain', text) : nothing}`;
 }
 
 function hits(state: State, found: Found, actions: Actions) {
@@ -56,7 +61,7 @@ function hits(state: State, found: Found, actions: Actions) {
   const end = containing === undefined ? nothing : endOf(containing, actions);
   if (named.length + beginning.length + parts.length === 0)
     return html`${containing?.isReading ? nothing : none(found)}${end}`;
-  const only = named.length === 1 ? named[0] : onlyHit(found);
+  const only = onlyHit(found);
   const group = (name: string, orders: readonly OrderRecord[], part?: string) =>
     orders.length === 0
       ? nothing
@@ -94,11 +99,9 @@ export function hit({ view }: State, order: OrderRecord, actions: Actions, part?
     <b class="number">${id}</b><bdi title=${reference ?? nothing}>${marked(reference ?? '', part ?? '')}</bdi><span>${petId === undefined ? nothing : `${what}pet ${petId}`}</span>${pill(status)}</a>`;
 }
 
-function several({ text, byId, exact }: Found) {
-  const isOfOne = byId !== undefined && exact.length === 1;
-  return html`<p class="notice">${icon('warning')}<span><b><bdi>${text.trim()}</bdi> is ${isOfOne ? 'two orders' : 'several orders'}.</b>
-    ${isOfOne ? 'The id of one, the reference of another.' : 'More than one key has used this reference.'} Enter, or a scan, opens none of them.</span></p>`;
-}
+const several = (found: Found) =>
+  html`<p class="notice">${icon('warning')}<span><b><bdi>${found.text.trim()}</bdi> is ${namedBy(found).length === 2 ? 'two' : 'several'} orders.</b>
+    ${whySeveral(found)} Enter, or a scan, opens none of them.</span></p>`;
 
 function none({ text, containing }: Found) {
   const trimmed = text.trim();

@@ -22,11 +22,19 @@ type Named = Pick<Found, 'byId' | 'exact'>;
 export const namedBy = ({ byId, exact }: Named): readonly OrderRecord[] =>
   byId === undefined ? exact : [byId, ...exact.filter(({ id }) => id !== byId.id)];
 
-/** The only order that was found; undefined also while parts are looked for, and for a part if older orders were not examined. */
+/** Why a text names several orders. */
+export const whySeveral = ({ byId, exact }: Named): string =>
+  byId !== undefined && exact.length === 1
+    ? 'The id of one, the reference of another.'
+    : 'More than one key has used this reference.';
+
+/** The order that Enter opens: the only one that is named, or was found; undefined also while parts are looked for, and for a part if older orders were not examined. */
 export function onlyHit(found: Found): OrderRecord | undefined {
   const { beginning, containing } = found;
+  const named = namedBy(found);
+  if (named.length === 1) return named[0];
   const parts = containing?.orders ?? [];
-  const hits = [...namedBy(found), ...beginning, ...parts];
+  const hits = [...named, ...beginning, ...parts];
   const isAll = parts.length === 0 || containing?.examined === undefined;
   return hits.length === 1 && isAll && !containing?.isReading ? hits[0] : undefined;
 }
