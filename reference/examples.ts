@@ -101,11 +101,6 @@ ${printed}
 }`;
 }
 
-/** Prints the code and the message of the Error record. */
-const PYTHON_ERRORS = `except urllib.error.HTTPError as error:
-    record = json.load(error)
-    sys.exit(f"{error.code} {record['code']}: {record['message']}")`;
-
 /** The variables for the ids in the example of a body, in order. */
 const IDS_IN_BODY = ['orderId', 'otherId'] as const;
 
@@ -129,13 +124,10 @@ function bodyOf({ requestBody }: Operation): unknown {
   return Object.fromEntries(Object.entries(example).filter(([name]) => name !== 'shippedAt'));
 }
 
-function bodyText(body: unknown): string {
-  const line = toJson(body);
-  return line.length > MAX_LINE ? toJson(body, 2) : line;
-}
-
 /** Returns the text of a body whose orders are variables. @param idOf writes the variable in the language of the sample */
-function withVariables(text: string, idOf: (name: string) => string): string {
+function bodyText(body: unknown, idOf: (name: string) => string): string {
+  const line = toJson(body);
+  const text = line.length > MAX_LINE ? toJson(body, 2) : line;
   let index = 0;
   return text.replaceAll(ORDER, () => `{"id":${idOf(IDS_IN_BODY[index++]!)}}`);
 }
@@ -181,8 +173,7 @@ export function curlLine(sampled: Sampled): string {
   const { operation, parameters, method } = sampled;
   const variables = variablesIn(sampled);
   const body = bodyOf(operation);
-  const json =
-    body === undefined ? '' : withVariables(bodyText(body), (name) => `'"${inShell(name)}"'`);
+  const json = body === undefined ? '' : bodyText(body, (name) => `'"${inShell(name)}"'`);
   const call = [
     `curl ${isStream(operation) ? '--no-buffer ' : ''}${method === 'get' ? '' : `--request ${method.toUpperCase()} `}"${targetOf(sampled, inShell)}"`,
     `--header "Authorization: Bearer ${inShell('KEY')}"`,
@@ -224,14 +215,16 @@ export function pythonLines(sampled: Sampled): string {
       : '204' in operation.responses
         ? '        print(response.status)'
         : '        print(json.dumps(json.load(response), indent=2))',
-    PYTHON_ERRORS,
+    'except urllib.error.HTTPError as error:',
+    '    record = json.load(error)',
+    `    sys.exit(f"{error.code} {record['code']}: {record['message']}")`,
   ].join('\n');
 }
 
 /** JSON as a literal of Python, whose strings have the same escapes. */
 function pythonValue(value: unknown): string {
   const words: Readonly<Record<string, string>> = { true: 'True', false: 'False', null: 'None' };
-  return withVariables(bodyText(value), (name) => snakeCase(name)).replaceAll(
+  return bodyText(value, snakeCase).replaceAll(
     /"(?:[^"\\]|\\.)*"|true|false|null/g,
     (token) => words[token] ?? token,
   );

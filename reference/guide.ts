@@ -1,6 +1,6 @@
 import { asset } from '../src/assets.ts';
 import { SCOPES } from '../src/domain/api-key.ts';
-import { type Html, html, icon } from '../src/http/pages/html.ts';
+import { Html, html, icon } from '../src/http/pages/html.ts';
 import { refuse } from '../src/http/request/reply.ts';
 import { inlineMarkdown, markdown } from './markdown.ts';
 import { bodyExample, sampleTabs } from './samples.ts';
@@ -39,8 +39,8 @@ export function guides(rootUrl: string, firstCall: Html): Html {
   const texts = (['ids', 'pagination', 'retries', 'webhooks'] as const).map((id) =>
     textSection(id, asset(`reference/guides/${id}.md`), rootUrl),
   );
-  return html`${firstRequest(firstCall)}
-${keysSection()}
+  return html`${withPartIds('first-request', firstRequest(firstCall))}
+${withPartIds('keys', keysSection())}
 ${texts}`;
 }
 
@@ -49,13 +49,14 @@ function firstRequest(firstCall: Html): Html {
   return html`<section id="first-request" aria-labelledby="first-request-title">
 <div class="text">
 <h1 id="first-request-title">First request in two minutes</h1>
-<p class="lead">List the orders of a pet store, cancel those that have not shipped and, with version 2, place, ship and follow them. <b>An order is not edited</b>: to change its quantity, pet or date, cancel it and place another.</p>
+<p class="lead">List the orders of a pet store, cancel those that have not shipped and, with version 2, place, ship and follow them.</p>
+<p><b>An order is not edited</b>: to change its quantity, pet or date, cancel it and place another.</p>
 <ol class="steps">
-<li><b>Get a key</b><p>Whoever runs the store makes it, with the <a href="#keys">scopes</a> you need: <code>so_live_…</code> for production, <code>so_test_…</code> for staging. It is shown once.</p></li>
-<li><b>Send it as a bearer token</b><p>Every operation needs it, in the <code>Authorization</code> header. Keep it out of URLs and of code.</p></li>
-<li><b>Read the answer with every digit</b><p>Ids are int64. <code>JSON.parse</code> turns 9007199254740993 into 9007199254740992, <a href="#ids">another order</a>; the samples here do not.</p></li>
+<li><b>Get a key</b> <p>Whoever runs the store makes it, with the <a href="#keys">scopes</a> you need: <code>so_live_…</code> for production, <code>so_test_…</code> for staging. It is shown once.</p></li>
+<li><b>Send it as a bearer token</b> <p>Every operation needs it, in the <code>Authorization</code> header. Keep it out of URLs and of code.</p></li>
+<li><b>Read the answer with every digit</b> <p>Ids are int64. <code>JSON.parse</code> turns 9007199254740993 into 9007199254740992, <a href="#ids">another order</a>; the samples here do not.</p></li>
 </ol>
-<p class="note">${icon(INFO)}<span><b>Which version?</b> Both are stable. Version 1 stays as it is; version 2 has everything, and changes only compatibly.</span></p>
+<p class="note" id="first-request-which-version">${icon(INFO)}<span><b>Which version?</b> Both are stable. Version 1 stays as it is; version 2 has everything, and changes only compatibly.</span></p>
 <h2 class="then">Then</h2>
 <ul class="next">
 <li><a href="#v2-cancelOrder"><b>Cancel an order</b>${icon(NEXT)}<span>And be sure that it is cancelled.</span></a></li>
@@ -78,18 +79,27 @@ function keysSection(): Html {
 <table><thead><tr><th scope="col">Scope</th><th scope="col">Permits to</th></tr></thead><tbody>
 ${SCOPES.map((scope) => html`<tr id="${scopeAnchor(scope)}"><th scope="row"><code>${scope}</code></th><td>${PERMITTED[scope]}</td></tr>`)}
 </tbody></table>
-<p>A key can have a limit of cancels in an hour: beyond it, a cancel is 429 ${errorLink('cancel_limit_reached')} with <code>Retry-After</code>.</p>
-<p>Browsers: scripts of other origins can call the service only if its operators allow their origin (CORS). A key in a public page is visible to every visitor: call the service from a server of your own.</p>
+<p><b>Limits</b>: a key can have a limit of cancels in an hour. Beyond it, a cancel is 429 ${errorLink('cancel_limit_reached')} with <code>Retry-After</code>.</p>
+<p><b>Browsers</b>: scripts of other origins can call the service only if its operators allow their origin (CORS). A key in a public page is visible to every visitor: call the service from a server of your own.</p>
 </div></section>`;
 }
 
 export const scopeAnchor = (scope: string): string => `scope-${scope.replace(':', '-')}`;
 
-/** The changes of the contract by version. Its links to other documents are text here, and its headings are below that of the section. */
+/** The changes of the contract by version. Links to other documents are text here, or left out if they are in parentheses, and headings are below that of the section. */
 export function changelogSection(): Html {
-  const text = asset('docs/contract-changelog.md');
+  const text = asset('docs/contract-changelog.md').replaceAll(/ \(\[[^\]]+\]\([^)]*\)\)/g, '');
   const body = text.slice(text.search(/^## /m)).replaceAll(/^#/gm, '##');
   return textSection('changelog', body.replaceAll(/\[([^\]]+)\]\((?!https?:|#)[^)]*\)/g, '$1'));
+}
+
+/** The beginning of a part of a guide: a paragraph or an item of a list that begins with words in bold, or a heading. */
+const PART = /<(?:(?:p|li)(?=><(?:b|strong)>)|h[345])(?=>(?:<\w+>)?([^<]*\w))/g;
+
+/** Gives the parts of a guide ids that are made from their words, so that links to them stay valid when others come. */
+function withPartIds(guide: string, { text }: Html): Html {
+  const idOf = (words: string) => `${guide}-${words.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-')}`;
+  return new Html(text.replaceAll(PART, (tag, words: string) => `${tag} id="${idOf(words)}"`));
 }
 
 /** A sample in the Markdown of a guide. */
@@ -107,16 +117,13 @@ function textSection(id: (typeof GUIDE)[number][0], text: string, rootUrl = '', 
   const isWhole = Object.keys(samples).length === 0;
   return html`<section${isWhole && html` class="whole-width"`} id="${id}" aria-labelledby="${id}-title">
 <div class="text"><h2 id="${id}-title">${title}</h2>
-${markdown(text.replaceAll(SAMPLE, ''))}</div>
+${withPartIds(id, markdown(text.replaceAll(SAMPLE, '')))}</div>
 ${!isWhole && html`<div class="aside">${sampleTabs(id, samples)}</div>`}${table}</section>`;
 }
 
-/** The id of the first row of an error code. */
-const errorAnchor = (code: string): string => `error-${code}`;
-
 /** A link to the explanation of an error code. */
 export const errorLink = (code: string): Html =>
-  html`<a href="#${errorAnchor(code)}"><code>${code}</code></a>`;
+  html`<a href="#error-${code}"><code>${code}</code></a>`;
 
 /** Writes the error codes with their causes and remedies, which docs/errors.md explains. */
 export function errorGuide(rootUrl: string): Html {
@@ -132,7 +139,7 @@ ${rows.map(([, code, status, cause, remedy]) => {
   const name = code!.replaceAll('`', '');
   const isFirst = !seen.has(name);
   seen.add(name);
-  return html`<tr${isFirst && html` id="${errorAnchor(name)}"`}><th scope="row"><code>${name}</code></th><td>${status}</td><td>${inlineMarkdown(cause!)}</td><td>${inlineMarkdown(remedy!)}</td></tr>
+  return html`<tr${isFirst && html` id="error-${name}"`}><th scope="row"><code>${name}</code></th><td>${status}</td><td>${inlineMarkdown(cause!)}</td><td>${inlineMarkdown(remedy!)}</td></tr>
 `;
 })}</tbody>
 </table>

@@ -36,9 +36,8 @@ const SEARCH = 'M7 11.5a4.5 4.5 0 1 1 0-9 4.5 4.5 0 0 1 0 9Zm3.3-1.2 3.2 3.2';
 export function referencePage(versions: readonly Documented[], parts: PageParts): string {
   const { head, live, linkRoot, rootUrl } = parts;
   const { version: latest, document } = versions.at(-1)!;
-  const path = '/store/orders';
-  const call = { version: latest, method: 'get', path, rootUrl };
-  const firstCall = callAndAnswer(document, document.paths[path]!.get!, call, 'first-request');
+  const call = { version: latest, method: 'get', path: '/store/orders', rootUrl };
+  const firstCall = callAndAnswer(document, document.paths[call.path]!.get!, call, 'first-request');
   return html`<!doctype html>
 <html lang="en"${live !== undefined && html` data-root="${live.rootPath}"`}>
 <head>
@@ -66,8 +65,6 @@ ${
 <div class="all">
 <ul>${GUIDE.map(([id, title]) => html`<li><a href="#${id}">${title}</a></li>`)}</ul>
 ${versions.map(navigation)}
-<p>Downloads</p>
-<ul>${versions.map(({ version }) => html`<li><a href="${linkRoot}/openapi/${version}.yaml">OpenAPI ${version}, YAML</a></li><li><a href="${linkRoot}/openapi/${version}.json">OpenAPI ${version}, JSON</a></li>`)}</ul>
 </div>
 </nav></details>
 <main id="content">
@@ -113,14 +110,16 @@ function navigation({ version, document }: Documented): Html {
 ${[...groups].map(group)}`;
 }
 
-function versionSection(documented: Documented, { rootUrl, live }: PageParts): Html {
-  const { version, document } = documented;
+function versionSection(
+  { version, document }: Documented,
+  { rootUrl, linkRoot, live }: PageParts,
+): Html {
   const { info } = document;
   const stability = stabilityOf(document);
   const environment = live?.environment ?? 'production';
   return html`<section class="version" id="${version}" aria-labelledby="${version}-title">
 <div class="text"><h2 id="${version}-title">Version ${version.slice(1)} <span class="badge ${stability.toLowerCase()}">${stability}</span> <small>${info.version}</small></h2>
-<p><code>${rootUrl}/${version}</code></p>
+<p><code>${rootUrl}/${version}</code>, described in OpenAPI: download <a href="${linkRoot}/openapi/${version}.yaml">YAML</a> or <a href="${linkRoot}/openapi/${version}.json">JSON</a></p>
 ${markdown(info.description)}</div>
 ${operationsOf(document.paths).map(({ path, method, operation }) =>
   operationSection(document, operation, { version, method, path, rootUrl, environment }),

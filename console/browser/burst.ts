@@ -57,7 +57,7 @@ export class Burst {
   /** Takes a character. @returns whether it begins a text */
   add(key: string, at: number, from: EventTarget | null, mostMs: number): boolean {
     const pauseMs = at - this.#at;
-    const goesOn = this.#isSwift && !this.isTaken;
+    const goesOn = this.isSwift && !this.isTaken;
     if (pauseMs > (goesOn ? LATE_END_MS : mostMs)) this.clear();
     const isFirst = this.text === '';
     if (isFirst) {
@@ -81,13 +81,21 @@ export class Burst {
     return this.text.length >= LEAST_SCANNED && this.#scanner * 2 >= this.text.length;
   }
 
-  get #isSwift(): boolean {
+  /** Whether few people type the keys so, and never one who corrects them. */
+  get isSwift(): boolean {
     return this.#isFast || (this.text.length >= LEAST_SCANNED && this.#hasSwiftKeys);
+  }
+
+  /** Takes Backspace. */
+  erase(at: number): void {
+    this.text = this.text.slice(0, -1);
+    this.#at = at;
+    this.#scanner = this.#swift = Number.NEGATIVE_INFINITY;
   }
 
   /** Takes Enter or Tab. */
   end(key: string, at: number, mostMs: number): End {
-    const [isFast, isSwift] = [this.#isFast, this.#isSwift];
+    const [isFast, isSwift] = [this.#isFast, this.isSwift];
     const isPrompt = this.#hasSwiftKeys && !this.isOver(at, SWIFT_KEY_MS);
     if (this.isOver(at, isSwift ? LATE_END_MS : mostMs)) this.clear();
     const { text, isTaken } = this;
@@ -99,7 +107,8 @@ export class Burst {
       isScanned: isText && (isFast || isPrompt),
       isSecond: key === 'Enter' && !isText && at - this.#endedAt <= SECOND_END_MS,
     };
-    this.#endedAt = isText && key === 'Enter' ? at : Number.NEGATIVE_INFINITY;
+    // A person goes on with Enter after Tab.
+    this.#endedAt = isText && (key === 'Enter' || end.isScanned) ? at : Number.NEGATIVE_INFINITY;
     this.clear();
     return end;
   }

@@ -29,14 +29,16 @@ export interface Shortcuts {
 const SECOND_KEY_MS = 1_500;
 /** The longest time between two keys of one code: of slow scanners, and of those that pause. */
 const CODE_KEY_MS = 200;
-/** The same on the page for scanning, where keys have no other meaning. */
-const SLOW_CODE_KEY_MS = 500;
 /** How long a key waits for the next one before it acts. A letter that opens or sends something waits CODE_KEY_MS: it could begin a slow code. */
 const ALONE_AFTER_MS = 60;
 /** No scan begins so soon after a letter that a person pressed: that was the beginning of the code. */
 const AFTER_LETTER_MS = 300;
-/** What follows a text so soon, another one or Enter, can be the end of the same code. */
+/** What follows a text so soon, another one or Enter, can be the end of the same code: always where keys have no other meaning. */
 const SAME_CODE_MS = 1_000;
+/** How long a blank waits for a code that it begins, on the page for scanning. */
+const BLANK_MS = 500;
+/** The second keys after g. */
+const PAGES = 'oask';
 /** Letters that do no harm if they begin a slow code. */
 const HARMLESS = 'jkx/';
 /** Characters of the shortest code that is known as one without Enter. */
@@ -72,13 +74,15 @@ export function listenForKeys(
   let actedAt = Number.NEGATIVE_INFINITY;
   let undo: ReturnType<Shortcuts['select']>[] = [];
   let timer: ReturnType<typeof setTimeout> | undefined;
+  /** What had the focus when the key that is down was pressed. */
+  let pressedOn: EventTarget | null = null;
 
   /** Whether single keys have actions now. */
   const mayAct = () => areOn() && !isForScans() && !isAbove();
 
   const act = (key: string) => {
     actedAt = performance.now();
-    const isSecond = actedAt < goUntil;
+    const isSecond = actedAt < goUntil && PAGES.includes(key);
     goUntil = 0;
     if (key === 'g' && !isSecond) goUntil = actedAt + SECOND_KEY_MS;
     const second = {
@@ -92,7 +96,9 @@ export function listenForKeys(
     else action?.();
   };
   const hasAction = (key: string) =>
-    performance.now() < goUntil || /[gx]/.test(key) || actionOf(shortcuts, key) !== undefined;
+    (performance.now() < goUntil && PAGES.includes(key)) ||
+    /[gx]/.test(key) ||
+    actionOf(shortcuts, key) !== undefined;
   /** Its first letters may have selected orders. */
   const take = (to: (text: string) => void, text: string) => {
     for (const each of undo) each?.();
@@ -107,17 +113,21 @@ export function listenForKeys(
     // Also a code of a scanner that does not end it.
     const isCode = rest.length > 1 || !hasAction(rest);
     if (isForScans()) {
-      burst.isTaken = text.length >= LEAST_SCANNED && !isAbove();
+      // What is typed waits for its Enter.
+      burst.isTaken = burst.isSwift && !isAbove();
       if (burst.isTaken) shortcuts.scan(text);
     } else if (mayAct() && rest !== '') {
-      if (isCode) take(shortcuts.search, text);
+      // The g that no page follows was the beginning of the text.
+      const first = performance.now() < goUntil && burst.acted === 0 ? 'g' : '';
+      if (isCode) take(shortcuts.search, first + text);
       else act(rest);
+      if (isCode) goUntil = 0;
       Object.assign(burst, { isTaken: isCode, acted: text.length });
     }
   };
   /** How long the latest key waits for the next one. */
   const waitMsFor = (key: string) => {
-    if (isForScans()) return SLOW_CODE_KEY_MS;
+    if (isForScans()) return SAME_CODE_MS;
     // It shows nothing, and its second key can come soon.
     if (burst.text === 'g') return 0;
     const isQuick = burst.text.length - burst.acted > 1 || HARMLESS.includes(key);
@@ -151,7 +161,8 @@ export function listenForKeys(
     // It has opened the question.
     const isAfterLetter = (of.isScanned || isOfShipment) && of.beganAt - actedAt < AFTER_LETTER_MS;
     // Its beginning went elsewhere, or came while the field was fixed. A date is written in another way than it is typed.
-    const isCut = field.type === 'text' && !field.value.includes(of.text);
+    const isFull = field.value.length === field.maxLength && !of.isFast;
+    const isCut = field.type === 'text' && !isFull && !field.value.includes(of.text);
     const isTail = (isScanned && (of.from !== field || isAfterLetter)) || isCut;
     // A question that has only now opened takes no Enter.
     if (event.defaultPrevented && !isTail) return;
@@ -160,7 +171,7 @@ export function listenForKeys(
     if (isTab && !isTail && !(isMeant && isWhole && !event.shiftKey)) return;
     if (isMeant && isWhole && !isTab) return;
     if (isScanned || isTail || of.isSecond) event.preventDefault();
-    if (isTail || (isMeant && isScanned && !isWhole)) {
+    if (!field.readOnly && (isTail || (isMeant && of.isFast && !isWhole))) {
       field.value = '';
       field.dispatchEvent(new InputEvent('input', { bubbles: true }));
     }
@@ -172,9 +183,10 @@ export function listenForKeys(
     if (isPressed(target)) (target as HTMLElement).click();
   };
   const onEnd = (event: KeyboardEvent, { text, rest, isTaken, isSecond, pauseMs }: End) => {
-    // A blank is to press a button, or has scrolled.
+    // A blank is to press a button or a box, or has scrolled. Enter presses a button itself.
     if (text !== '' && text.trim() === '') {
-      if (event.key === 'Tab' && pauseMs >= SAME_CODE_MS) press(event.target);
+      const isBox = event.target instanceof HTMLInputElement;
+      if ((event.key === 'Tab' || isBox) && pauseMs >= SAME_CODE_MS) press(event.target);
       return;
     }
     const isLetter = /^\D$/.test(rest) && mayAct();
@@ -199,15 +211,16 @@ export function listenForKeys(
     event.preventDefault();
     if (isBlank && burst.pauseMs < SAME_CODE_MS) return;
     timer = isBlank
-      ? setTimeout(press, isForScans() ? SLOW_CODE_KEY_MS : CODE_KEY_MS, target)
+      ? setTimeout(press, isForScans() ? BLANK_MS : CODE_KEY_MS, target)
       : setTimeout(onPause, waitMsFor(key));
   };
-  /** A key that is held moves, selects and scrolls; it confirms nothing, and opens nothing. */
+  /** A key that is held moves, selects and scrolls; it confirms nothing, opens nothing, and writes only where it was pressed. */
   const onRepeat = (event: KeyboardEvent) => {
     const { key, target } = event;
     const isConfirming = key === 'Enter' && !(target instanceof HTMLTextAreaElement);
     const isScrolling = key === ' ' && !isPressed(target);
-    if (key === 'Tab' || isScrolling || (isTyping(target) && !isConfirming)) return;
+    const isWriting = isTyping(target) && target === pressedOn && !isConfirming;
+    if (key === 'Tab' || isScrolling || isWriting) return;
     event.preventDefault();
     if (mayAct() && HARMLESS.includes(key)) act(key);
   };
@@ -216,9 +229,10 @@ export function listenForKeys(
   addEventListener(
     'keydown',
     ({ key, timeStamp, target, repeat, ctrlKey, metaKey, altKey }) => {
+      if (!repeat) pressedOn = target;
       // Where single keys do nothing, all of them can be of one code.
-      const ofPlaceMs = isTyping(target) || mayAct() ? CODE_KEY_MS : SAME_CODE_MS;
-      const mostMs = isForScans() ? SLOW_CODE_KEY_MS : ofPlaceMs;
+      const hasMeaning = !isForScans() && (isTyping(target) || mayAct());
+      const mostMs = hasMeaning ? CODE_KEY_MS : SAME_CODE_MS;
       // Events can come before a timer that is due.
       const isDue = timer !== undefined && burst.isOver(timeStamp, mostMs);
       if (isDue) onPause();
@@ -227,7 +241,7 @@ export function listenForKeys(
       end = isEnd(key) && !repeat ? burst.end(key, timeStamp, endMs) : undefined;
       // Of a person.
       const isErased = key === 'Backspace' && isForScans() && !isTyping(target);
-      if (isErased) burst.text = burst.text.slice(0, -1);
+      if (isErased) burst.erase(timeStamp);
       else if (/^(Arrow|Escape|Backspace|Delete|Home|End$)/.test(key)) burst.clear();
       // Chromium sends an event without a key when a suggestion is taken. Characters with AltGr have both modifiers.
       if (key?.length !== 1 || (ctrlKey && !altKey) || metaKey || repeat) return;
@@ -237,7 +251,12 @@ export function listenForKeys(
   );
   addEventListener('keydown', (event) => {
     const { key, target, isComposing } = event;
-    if (!isSignedIn() || isComposing) return;
+    if (!isSignedIn()) {
+      // It accepts no invitation.
+      if (!isTyping(target) && (end?.isScanned || end?.isSecond)) event.preventDefault();
+      return;
+    }
+    if (isComposing) return;
     // What is scanned or typed after this takes the place of what is there, if the form stays.
     if ((key === 'Enter' || end?.isScanned) && isInForm(target)) target.select();
     if (end !== undefined && isTyping(target) && isInForm(target)) onEndInForm(event, target, end);

@@ -55,14 +55,12 @@ export function addFind() {
   });
 }
 
-/** Of fields with the same name, the first: many operations have the same. @param {readonly Answer[]} answers */
+/** Of fields with the same name, and of the parts of a guide, the first: others would leave no room. @param {readonly Answer[]} answers */
 function withoutRepeated(answers) {
-  const names = new Set();
-  return answers.filter(({ place: { kind, name } }) => {
-    const isRepeated = kind === 'field' && names.has(name);
-    if (kind === 'field') names.add(name);
-    return !isRepeated;
-  });
+  const subjects = answers.map(({ place: { kind, name, where } }) =>
+    kind === 'field' ? name : kind === 'part' ? `a part of ${where}` : undefined,
+  );
+  return answers.filter((_, at) => subjects.indexOf(subjects[at]) === at || !subjects[at]);
 }
 
 /** @param {Answer} answer */

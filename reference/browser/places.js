@@ -1,8 +1,8 @@
-// What Find looks through: the guides, operations, fields, scopes and errors of the page.
+// What Find looks through: the guides and their parts, operations, fields, scopes and errors of the page.
 
 /**
  * A place in the page.
- * @typedef {{ readonly kind: 'guide' | 'operation' | 'field' | 'row', readonly name: string, readonly where: string,
+ * @typedef {{ readonly kind: 'guide' | 'part' | 'operation' | 'field' | 'row', readonly name: string, readonly where: string,
  *   readonly href: string, readonly sentences: readonly string[], readonly leads?: string, readonly weight: number }} Place
  */
 
@@ -10,12 +10,17 @@
 const PROSE = 'p, b:not(a b), td, li:not(:has(p, a b))';
 /** The words in bold that begin the parts of a guide; those in links are names of other places. */
 const LEADS = 'b:not(a b), strong';
+/** The parts of guides: paragraphs and items that begin with words in bold, and headings. */
+const PARTS = 'main > section:not(.version) .text :is(p, li, h3, h4)[id]';
+/** A version that is not the latest. */
+const EARLIER = '.version:has(~ .version)';
 const SENTENCE_END = /(?<=[.?])\s+/;
 
 /** @param {Document} page @returns {Place[]} */
 export function placesIn(page) {
   return [
     ...[...page.querySelectorAll('main > section')].map(guideIn),
+    ...[...page.querySelectorAll(PARTS)].map(partIn),
     ...[...page.querySelectorAll('article')].flatMap(operationAndFieldsIn),
     ...[...page.querySelectorAll('tr[id]')].map(rowIn),
   ];
@@ -31,8 +36,20 @@ function guideIn(section) {
     where: section.classList.contains('version') ? '' : 'guide',
     href: `#${section.id}`,
     leads: isOwn ? sentencesOf(section.querySelectorAll(LEADS)).join(' ') : '',
-    sentences: isOwn ? sentencesOf(section.querySelectorAll(PROSE)) : [],
-    weight: section.id === 'changelog' ? 0.2 : 1,
+    sentences: sentencesOf(section.querySelectorAll(isOwn ? PROSE : '.text > h2 + p')),
+    weight: section.id === 'changelog' ? 0.3 : section.matches(EARLIER) ? 0.75 : 1,
+  };
+}
+
+/** @param {Element} part of a guide @returns {Place} */
+function partIn(part) {
+  return {
+    kind: 'part',
+    name: (part.querySelector(LEADS) ?? part).textContent,
+    where: part.closest('section')?.querySelector('h1, h2')?.textContent ?? '',
+    href: `#${part.id}`,
+    sentences: sentencesOf([part]),
+    weight: part.closest('#changelog') ? 0.5 : 1,
   };
 }
 
@@ -40,7 +57,7 @@ function guideIn(section) {
 function operationAndFieldsIn(article) {
   const where = `${article.id.split('-')[0]} ${textOf(article, '.facts code')}`;
   // Those of the latest version come first.
-  const weight = article.closest('.version')?.matches(':has(~ .version)') ? 0.75 : 1;
+  const weight = article.closest('.version')?.matches(EARLIER) ? 0.75 : 1;
   return [
     {
       kind: 'operation',
@@ -62,7 +79,7 @@ function fieldIn(field, where, weight) {
     name: textOf(field, '.name'),
     where,
     href: `#${field.id}`,
-    sentences: sentencesOf(field.querySelectorAll(':scope > p ~ p')),
+    sentences: sentencesOf(field.querySelectorAll(':scope > p ~ p, [id*=-body-] > p > .type')),
     weight: weight * (field.id.includes('-result-') ? 0.6 : 0.8),
   };
 }

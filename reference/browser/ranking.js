@@ -6,6 +6,8 @@
 const LEAST_SCORE = 0.25;
 /** A word in a name counts as much as in so many texts. */
 const IN_NAME = 4;
+/** A word in the text of a part, which is shorter than that of its guide. */
+const IN_PART = 1.4;
 /** A meaning counts less than the word itself, if the page has the word. */
 const MEANT = 0.8;
 /** What a place loses that has none of the words of a question. */
@@ -22,6 +24,7 @@ const MEANINGS = [
   ['get-key obtain', 'scope'],
   ['sandbox staging production environment test-mode test-key test-data', 'key scope'],
   ['client library sdk install npm package', 'first'],
+  ['leak compromis stolen', 'revoke replace'],
   ['pag', 'page cursor'],
   ['rate throttl quota', 'limit 429'],
   ['too-many-req', 'limit retries'],
@@ -32,32 +35,37 @@ const MEANINGS = [
   ['yesterday today recent since date day', 'since placedfrom shipdatefrom'],
   ['idempoten duplicate twice again', 'idempotency retries already'],
   ['signature verif hmac', 'webhook signature'],
-  [
-    'notif alert inform told callback push endpoint get-notif get-alert get-inform get-told',
-    'webhook',
-  ],
+  ['notif alert inform told callback push endpoint', 'webhook'],
+  ['get-notif get-alert get-inform get-told', 'webhook'],
   ['who why audit trace', 'history'],
   ['status state still', 'get status'],
   ['poll sync mirror copy', 'changes'],
   ['sse subscri live event real-time', 'stream'],
   ['delet refund undo remov', 'cancel'],
-  ['retr repeat timeout down offline fail', 'retries repeated'],
+  ['retr repeat timeout down- offline fail backoff', 'retries repeated'],
   ['filter search export download', 'list'],
   ['update- edit modif', 'cancel edited'],
+  ['v1 v2 differ migrat upgrad', 'version'],
+  ['pause disabl', 'update'],
+  ['return respond', 'answer'],
+  ['localhost local', 'development'],
+  ['excel csv', 'spreadsheets'],
+  ['event', 'changes'],
+  ['length', 'characters'],
   ['change-', 'edited'],
   ['create new buy', 'place'],
 ].map(([asked = '', meant = '']) => ({ asked: asked.split(' '), meant: wordsOf(meant) }));
 
 /** Words of questions that say nothing about what is looked for. */
 const FILLERS = wordsOf(
-  'a all an and any are as at be by can could do does for from have how i if in is it long me mean much my of on one or please should that the there this to use want was what when where which with without you',
+  'a all an and any are as at be by can could do does for from have how i if in is it long me mean much must my of on one or please should that the there this to use want was what when where which with without you',
 );
 
 /**
  * How much a place counts by its kind, if the question has several words: the names of fields are single words, which it may have by chance.
  * @type {Readonly<Record<Place['kind'], number>>}
  */
-const WEIGHTS = { guide: 1.6, operation: 1, field: 0.8, row: 0.8 };
+const WEIGHTS = { guide: 1.6, part: 1.6, operation: 1, field: 0.8, row: 0.8 };
 
 /** A place with its texts as they are searched. @typedef {ReturnType<typeof indexed>} Indexed */
 /** @param {Place} place */
@@ -172,9 +180,10 @@ function placesWith(places, pattern, weight) {
 function levelOf(pattern) {
   const begins = new RegExp(` (?:${pattern})`);
   const isWhole = new RegExp(` (?:${pattern})s? `);
-  return (/** @type {Indexed} */ { name, where, text }) => {
+  return (/** @type {Indexed} */ { place, name, where, text }) => {
     if (begins.test(name)) return isWhole.test(name) ? IN_NAME + 1 : IN_NAME;
-    return begins.test(where) ? 2 : Number(begins.test(text));
+    if (begins.test(where)) return 2;
+    return begins.test(text) ? (place.kind === 'part' ? IN_PART : 1) : 0;
   };
 }
 

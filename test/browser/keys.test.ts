@@ -12,6 +12,7 @@ import { pending, place, type Service, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
 import { live, signedIn, typeKey } from './console-page.ts';
 import { accessibilityFindings, opened } from './page.ts';
+import { scan } from './scanner.ts';
 
 let browser: Browser;
 before(async () => {
@@ -247,7 +248,12 @@ test('an invitation that has ended, and a link without one, say so', async (t) =
   // The secret of a key is no ticket.
   await page.goto('about:blank');
   await page.goto(linkOf(service, service.secret));
-  await page.getByRole('button', { name: 'Accept and sign in' }).click();
+  const accept = page.getByRole('button', { name: 'Accept and sign in' });
+  // A scan accepts nothing.
+  await accept.focus();
+  await scan(page, '998');
+  assert.equal(await accept.isEnabled(), true);
+  await accept.click();
   await page.getByText(/Ask for another one\./).waitFor();
   assert.ok(!(await kept(page)).includes(service.secret));
 });

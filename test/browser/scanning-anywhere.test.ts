@@ -117,6 +117,16 @@ test('a scan is known by the times between its keys', () => {
   // Tab leads on.
   const { burst: other, at: otherAt } = typed('04', [10], 10);
   assert.equal(other.end('Tab', otherAt + 100, 200).isSecond, false);
+  // A scanner can send Tab and Enter.
+  for (const [keyMs, isSecond] of [
+    [60, true],
+    [120, false],
+  ] as const) {
+    const burst = new Burst();
+    for (const [index, key] of [...'998'].entries()) burst.add(key, index * keyMs, null, 200);
+    burst.end('Tab', 3 * keyMs, 200);
+    assert.equal(burst.end('Enter', 4 * keyMs, 200).isSecond, isSecond);
+  }
 });
 
 test('an Enter that comes late, twice, or is held confirms nothing', async (t) => {
@@ -163,26 +173,51 @@ test('an Enter that comes late, twice, or is held confirms nothing', async (t) =
     await scanAt(page, code, keyMs);
     await page.clock.runFor(300);
   }
+  // An end of Tab and Enter.
+  for (const place of [page.getByLabel('Reason'), danger]) {
+    for (const keyMs of [10, 60]) {
+      await place.focus();
+      for (const key of '998') await press(page, key, keyMs);
+      await press(page, 'Tab', keyMs);
+      await press(page, 'Enter', keyMs);
+      await page.clock.runFor(1_100);
+    }
+  }
   assert.deepEqual(await changes(service), NONE);
   await leave(page);
   await ask(page, 'Place order');
-  await page.getByRole('dialog', { name: 'Place an order' }).getByLabel('Pet').focus();
+  const pet = page.getByRole('dialog', { name: 'Place an order' }).getByLabel('Pet');
+  await pet.focus();
   await scanAt(page, '402', late('402', 230));
   await press(page, 'Enter', 150);
+  await pet.focus();
+  for (const key of '402') await press(page, key, 10);
+  await press(page, 'Tab', 10);
+  await press(page, 'Enter', 10);
+  await leave(page);
+  // A letter that is held opens a question, and writes nothing into it.
+  const held = async (key: string, code: number) => {
+    for (let step = 0; step < 30; step += 1) {
+      await page.clock.runFor(33);
+      await session.send('Input.dispatchKeyEvent', {
+        ...{ type: 'keyDown', autoRepeat: step > 0, key, windowsVirtualKeyCode: code },
+        text: key === 'Enter' ? '\r' : key,
+      });
+    }
+    await session.send('Input.dispatchKeyEvent', {
+      ...{ type: 'keyUp', key, windowsVirtualKeyCode: code },
+    });
+  };
+  const session = await page.context().newCDPSession(page);
+  await page.locator('body').press('Shift');
+  await page.evaluate('document.activeElement.blur()');
+  await held('s', 83);
+  await question(page).waitFor();
+  assert.equal(await page.getByLabel('Tracking number').inputValue(), '');
   await leave(page);
   // Held from the button on.
-  const session = await page.context().newCDPSession(page);
-  const enter = { key: 'Enter', text: '\r', windowsVirtualKeyCode: 13 };
   await page.getByRole('button', { name: 'Ship order…' }).focus();
-  for (let step = 0; step < 30; step += 1) {
-    await page.clock.runFor(33);
-    await session.send('Input.dispatchKeyEvent', {
-      type: 'keyDown',
-      autoRepeat: step > 0,
-      ...enter,
-    });
-  }
-  await session.send('Input.dispatchKeyEvent', { type: 'keyUp', ...enter });
+  await held('Enter', 13);
   await question(page).waitFor();
   assert.deepEqual(await changes(service), NONE);
   assert.deepEqual(problems, []);
@@ -426,6 +461,15 @@ test('a person types, pauses, and goes on with Tab', async (t) => {
   await press(page, 'Tab', 90);
   assert.equal(await page.evaluate('document.activeElement.textContent'), 'Do not ship');
   await leave(page);
+  // In two parts, it is asked for once more, and stays.
+  await ask(page, 'Ship order…');
+  await type('1Z999', 90);
+  await page.clock.runFor(1_500);
+  await type('AA10', 90);
+  await press(page, 'Enter', 300);
+  await question(page).getByText('Scan it again.').waitFor();
+  assert.equal(await page.getByLabel('Tracking number').inputValue(), '1Z999AA10');
+  await leave(page);
   await ask(page, 'Cancel order…');
   await type('damaged', 75);
   await press(page, 'Tab', 80);
@@ -469,6 +513,25 @@ test('a person types, pauses, and goes on with Tab', async (t) => {
   await details(page, 5005).waitFor();
   const { petId, quantity } = (await service.store.orders([5005n]))[0]!;
   assert.deepEqual([petId, quantity], [7n, 2n]);
+  // Enter soon after a blank finds the box checked, and a reason is as long as its field.
+  await page.keyboard.press('Escape');
+  await scanAt(page, '998', [1_200, 10]);
+  await details(page, 998).waitFor();
+  await ask(page, 'Cancel order…');
+  await type(`${'the blue collar '.repeat(4)}and another day`, 150);
+  await press(page, 'Tab', 200);
+  await press(page, ' ', 300);
+  await press(page, 'Enter', 150);
+  await page.getByRole('dialog', { name: 'Place an order' }).waitFor();
+  const [cancelled] = await service.store.orders([998n]);
+  assert.equal(cancelled!.reason, 'the blue collar '.repeat(4).trim());
+  await leave(page);
+  // A text that begins with g is no page.
+  await page.keyboard.press('Escape');
+  await type('g-19', 250);
+  await page.clock.runFor(210);
+  assert.equal(await box(page).inputValue(), 'g-19');
+  await page.keyboard.press('Escape');
   // A reference in two parts, of which the second is an id.
   await press(page, '/', 300);
   await page.clock.runFor(100);
@@ -500,4 +563,25 @@ test('on the page for scanning, the order that is open gives way to the next sca
   await scanAt(page, '998', [300, 10]);
   await page.locator('.scanned tbody tr').getByText('Ready').waitFor();
   await details(page, 2).waitFor({ state: 'detached' });
+});
+
+test('on the page for scanning, what is typed is one text until Enter, also if it is corrected', async (t) => {
+  const { service, page } = await opened(t, '?view=scan');
+  await place(service.store, pending(199n), pending(1_997n));
+  const newest = page.locator('.scanned tbody tr').first();
+  for (const [keys, keyMs, id] of [
+    ['1998', [200, 200, 200, 520, 250], '1998'],
+    ['1998', [1_200, 30, 30, 520, 30], '1998'],
+    // Without an end.
+    ['199', [1_200, 30], '199'],
+  ] as const) {
+    for (const [index, key] of [...keys].entries()) await press(page, key, keyMs[index] ?? 30);
+    if (id === '1998') await press(page, 'Enter', keyMs[4]!);
+    else await page.clock.runFor(1_000);
+    await newest.getByText(id).first().waitFor();
+  }
+  for (const key of ['1', '9', '9', '8', 'Backspace', '7', 'Enter']) await press(page, key, 280);
+  await newest.getByText('1997').first().waitFor();
+  const lines = await page.locator('.scanned tbody tr').allInnerTexts();
+  assert.equal(lines.length, 3);
 });

@@ -350,6 +350,7 @@ test('what is typed while a shipment waits for its answer changes nothing, and t
     await page.getByLabel('Tracking number').fill(`3S${id}`);
     while ((await question.getByText('Shipping…').count()) === 0) await typeKey(page, 'Enter');
     await page.keyboard.type('XYZ');
+    await scan(page, '3SXYZ9');
     assert.equal(await page.getByLabel('Tracking number').inputValue(), `3S${id}`);
     if (ends === 'left') {
       await question.getByRole('button', { name: 'Leave it running' }).click();
