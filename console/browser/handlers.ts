@@ -14,7 +14,8 @@ export function fieldOf(event: Event, name: string): HTMLInputElement {
   return form.elements.namedItem(name) as HTMLInputElement;
 }
 
-/** Closes the popover that an event comes from. */
+/** Closes the popover that an event comes from, and the menu of filters that it was opened from. */
 export function closePopover({ currentTarget }: Event): void {
+  document.getElementById('any-filter')?.hidePopover();
   (currentTarget as Element).closest<HTMLElement>('[popover]')?.hidePopover();
 }

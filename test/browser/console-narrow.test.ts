@@ -98,6 +98,12 @@ test('an id of 19 digits takes the room that it needs, all ids end below each ot
   const heading = page.getByRole('columnheader', { name: /^Order/ });
   assert.ok((await heading.boundingBox())!.width - wide.width < 64);
   assert.ok(await page.getByRole('columnheader', { name: 'Placed' }).isVisible());
+  // Beside details, pets and quantities come before blank room.
+  await page.setViewportSize({ width: 1_280, height: 700 });
+  await row(page, 27).click();
+  await page.getByRole('heading', { name: 'Order 27' }).waitFor();
+  for (const name of ['Pet', 'Quantity'])
+    assert.ok(await page.getByRole('columnheader', { name }).isVisible(), name);
   await page.goto(`${new URL(page.url()).origin}/console?pet=27`);
   await row(page, long).waitFor({ state: 'detached' });
   const id = (await heading.boundingBox())!;
@@ -155,7 +161,9 @@ test('on a tablet, and beside details, the head of a filtered list has two rows,
     await row(page, 1).waitFor();
     await page.getByRole('link', { name: 'Clear all' }).waitFor();
     assert.ok((await page.locator('div.head').boundingBox())!.height < 110, String(width));
-    assert.ok((await row(page, 1).boundingBox())!.height < 45, String(width));
+    const { y, height } = (await row(page, 1).boundingBox())!;
+    assert.ok(y < 230 && height < 45, `${width}: ${y} ${height}`);
+    assert.ok((await page.getByText('1 order', { exact: true }).boundingBox())!.width > 40);
   }
   // Beside the longest ids, a reference that is cut has an ellipsis, its end, and something before them.
   const reference = 'WEB-2026-AMSTERDAM-104322';
@@ -183,17 +191,46 @@ test('a long name of the store gives way to the search', async (t) => {
   await page.getByRole('link', { name: 'Webhooks' }).waitFor();
   assert.ok((await page.getByLabel('Find an order').boundingBox())!.width >= 180);
   assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 1_024);
+  await page.setViewportSize({ width: 1_280, height: 768 });
+  assert.ok((await page.getByLabel('Find an order').boundingBox())!.width >= 216);
+  await page.getByRole('button', { name: /^Signed in with the key/ }).click();
+  const menu = (await page.getByRole('dialog', { name: 'Key' }).boundingBox())!;
+  assert.ok(menu.x + menu.width <= 1_272);
 });
 
 test('no row of the list moves when details open beside it', async (t) => {
   const service = await startService(t);
-  await place(service.store, pending(1n), pending(2n));
-  const { page } = await signedIn(t, browser, service, { viewport: { width: 1_440, height: 700 } });
-  const top = async () => (await row(page, 1).boundingBox())!.y;
-  const before = await top();
-  await row(page, 2).getByRole('link', { name: '2', exact: true }).click();
-  await page.getByRole('heading', { name: 'Order 2' }).waitFor();
-  assert.equal(await top(), before);
+  const shipDate = Date.now() - 259_200_000;
+  await place(service.store, { ...pending(1n), shipDate }, { ...pending(2n), shipDate, petId: 7n });
+  const { page } = await signedIn(t, browser, service);
+  await row(page, 2).waitFor();
+  const top = async () => (await row(page, 2).boundingBox())!.y;
+  for (const width of [1_440, 1_366, 1_280, 1_100, 1_024]) {
+    await page.setViewportSize({ width, height: 700 });
+    for (const search of [
+      '?',
+      '?status=pending&ships=overdue&sort=shipDate',
+      '?pet=7&placed=last30',
+    ]) {
+      await page.goto(new URL(search, page.url()).href);
+      await page.getByRole('link', { name: /^All \d/ }).waitFor();
+      await row(page, 2).waitFor();
+      const before = await top();
+      // A number in a row is no link to other orders.
+      await row(page, 2).getByRole('cell', { name: '7', exact: true }).click();
+      await page.getByRole('heading', { name: 'Order 2' }).waitFor();
+      assert.equal(await top(), before, `${search} at ${width}`);
+    }
+  }
+  // Filters that are not set are in a menu, which their forms leave.
+  await page.keyboard.press('Escape');
+  await page.getByRole('button', { name: 'Filter', exact: true }).click();
+  assert.deepEqual(await accessibilityFindings(page), []);
+  const menu = page.getByRole('dialog', { name: 'More filters' });
+  await menu.getByRole('button', { name: 'Ships' }).click();
+  await page.getByRole('link', { name: /^Overdue/ }).click();
+  await page.getByRole('link', { name: 'Remove the filter Ships' }).waitFor();
+  await menu.waitFor({ state: 'hidden' });
 });
 
 test('keys, and what a key did, are lines with nothing cut off where columns have no room', async (t) => {
@@ -229,6 +266,11 @@ test('the button of the columns has how many are hidden, and its menu those with
   await page.getByRole('button', { name: 'View 2 hidden' }).click();
   await page.getByText('Placed no room').waitFor();
   await page.getByText('Changed no room').waitFor();
+  // What the list is sorted by has a check.
+  const isChecked = (name: string) =>
+    page.getByRole('link', { name, exact: true }).locator('svg').isVisible();
+  assert.ok(await isChecked('Newest first'));
+  assert.equal(await isChecked('Placed, newest first'), false);
 });
 
 test('at 640 px and less each tab stop can be seen', async (t) => {

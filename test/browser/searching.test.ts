@@ -161,6 +161,10 @@ test('the filter Reference finds parts of three characters or more', async (t) =
   await listed(page, ['2', '1']);
   await page.getByRole('link', { name: 'Remove the filter Reference' }).click();
   await listed(page, ['3', '2', '1']);
+  // What begins no reference can be in the middle of one.
+  await page.goto(`${page.url().split('?')[0]}?prefix=eb-0`);
+  await page.getByRole('link', { name: 'Search inside references' }).click();
+  await listed(page, ['1']);
 });
 
 test('the end of a reference that is also an id finds both, and Enter opens the id', async (t) => {

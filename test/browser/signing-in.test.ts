@@ -57,7 +57,7 @@ test('the first page is not shown under filters that were chosen while signing i
   await place(service.store, { ...pending(1n), petId: 5n }, { ...pending(2n), petId: 6n });
   const { page } = await signedIn(t, browser, service, { search: '?pet=5' });
   await row(page, 1).waitFor();
-  await page.getByRole('link', { name: 'Orders of pet 5' }).first().waitFor();
+  await page.getByRole('button', { name: 'Pet 5', exact: true }).waitFor();
   await page.goto(`${page.url().split('?')[0]}?pet=5`);
   await row(page, 1).waitFor();
   await page.evaluate("history.pushState(null, '', '?pet=6')");

@@ -20,6 +20,7 @@ import { isEmptyStore } from './list-state.ts';
 import { dayStart, daysOf, PRESETS, PRESETS_OF, type Range, type RangeName } from './range.ts';
 
 const MAX_VIEW_NAME = 60;
+const FILTERS = ['pet', 'ships', 'placed', 'changed', 'reference', 'status'];
 
 /** The heading of the list, with its filters. */
 export function filterBar(state: State, actions: Actions) {
@@ -31,7 +32,7 @@ export function filterBar(state: State, actions: Actions) {
       <h1 tabindex="-1">Orders</h1>
       ${segments(state, actions)}
       <p class="whole">${isFiltered(view) && whole !== undefined ? `of ${count(whole)} in the whole store` : nothing}</p>
-      <div class="tools">${state.session!.may.place ? html`<button type="button" class="primary wide-only" @click=${actions.openForm()}>${icon('plus')}Place order</button>` : nothing}${isEmptyStore(state) ? nothing : html`<a class="button scan wide-only" aria-label="Scan" href=${searchOf(scan)} @click=${actions.follow(scan)}>${icon('scan')}<span>Scan</span></a>${viewMenu(state, actions)} ${exportButton(state, actions)}`}</div>
+      <div class="tools">${state.session!.may.place ? html`<button type="button" class="primary wide-only" @click=${actions.openForm()}>${icon('plus')}<span>Place order</span></button>` : nothing}${isEmptyStore(state) ? nothing : html`<a class="button scan wide-only" href=${searchOf(scan)} @click=${actions.follow(scan)}>${icon('scan')}<span>Scan</span></a>${viewMenu(state, actions)} ${exportButton(state, actions)}`}</div>
     </div>
     ${isEmptyStore(state) ? nothing : filters(state, actions)}
   </div>`;
@@ -40,9 +41,12 @@ export function filterBar(state: State, actions: Actions) {
 function filters(state: State, actions: Actions) {
   const { view } = state;
   const cleared = { ...withoutFilters(view), statuses: view.statuses };
-  // On a phone they are behind a button.
+  // On a phone they are behind a button, and without room for all, those that are not set.
   return html`<div class="filters ${state.isNarrow ? 'popover' : ''}" id="filters" popover=${state.isNarrow ? 'auto' : nothing} role="group" aria-label="Filters">
-      ${petChip(state, actions)} ${rangeChip('ships', state, actions)} ${rangeChip('placed', state, actions)} ${rangeChip('changed', state, actions)} ${referenceChip(state, actions)} ${statusChip(state, actions)} ${viewsChip(state, actions)}
+      ${petChip(state, actions)} ${rangeChip('ships', state, actions)} ${rangeChip('placed', state, actions)} ${rangeChip('changed', state, actions)} ${referenceChip(state, actions)} ${statusChip(state, actions)}
+      <span class="chip any"><button type="button" popovertarget="any-filter">${icon('plus')}Filter</button></span>
+      <div class="popover" id="any-filter" popover role="dialog" aria-label="More filters">${FILTERS.map((name) => html`<button type="button" class="item" popovertarget="filter-${name}">${capital(name)}</button>`)}</div>
+      ${viewsChip(state, actions)}
       ${isFiltered(view) ? html`<a class="link clear-all" href=${searchOf(cleared)} @click=${actions.follow(cleared)}>Clear all</a>` : nothing}
       <p class="match" role="status">${matching(state)}</p>
     </div>`;
@@ -74,7 +78,7 @@ function sortLinks(view: View, actions: Actions) {
   const offered = SORTINGS.filter(([, { by }]) => maySort(by, view.contains));
   return offered.map(([name, sorting]) => {
     const to = { ...view, sorting, order: undefined };
-    return html`<a class="item" href=${searchOf(to)} aria-current=${isSorted(view, sorting)} @click=${actions.follow(to)}>${name}</a>`;
+    return html`<a class="item" href=${searchOf(to)} aria-current=${isSorted(view, sorting)} @click=${actions.follow(to)}>${icon('check')}${name}</a>`;
   });
 }
 
@@ -112,7 +116,7 @@ function chip({ name, value, without }: Chip, form: unknown, actions: Actions) {
   const label = capital(name);
   const isSet = value !== undefined;
   return html`<span class="chip ${isSet ? 'set' : 'add'}">
-    <button type="button" popovertarget="filter-${name}">${isSet ? nothing : icon('plus')}${label}${isSet ? html` <b><bdi>${value}</bdi></b>` : nothing}</button>
+    <button type="button" popovertarget="filter-${name}">${isSet ? nothing : icon('plus')}${label}${isSet ? html` <b title=${value}><bdi>${value}</bdi></b>` : nothing}</button>
     ${isSet ? html`<a class="remove" href=${searchOf(without)} aria-label="Remove the filter ${label}" @click=${actions.follow(without)}>${icon('cross')}</a>` : nothing}
   </span>${form}`;
 }
@@ -225,7 +229,7 @@ function rangeChip(name: RangeName, state: State, actions: Actions) {
       </div>
       <p class="small">Days of ${timeZone()}</p>
       <p class="problem" role="alert"></p>
-      <div class="end"><button class="primary">Show ${draft ?? 'orders'}</button></div>
+      <div class="end"><button class="primary">${draft === undefined ? 'Close' : `Show ${draft}`}</button></div>
     </form></div>`,
     actions,
   );
@@ -270,32 +274,33 @@ const SORTINGS = [
   ['Oldest first', { by: 'id', isDescending: false }],
   ['Ships soonest', SOONEST],
   ['Ships latest', { by: 'shipDate', isDescending: true }],
-  ['Placed last', { by: 'placedAt', isDescending: true }],
-  ['Placed first', { by: 'placedAt', isDescending: false }],
-  ['Changed last', { by: 'updatedAt', isDescending: true }],
+  ['Placed, newest first', { by: 'placedAt', isDescending: true }],
+  ['Placed, oldest first', { by: 'placedAt', isDescending: false }],
+  ['Changed, newest first', { by: 'updatedAt', isDescending: true }],
 ] as const;
 
 function viewMenu(state: State, actions: Actions) {
   const { preferences, view, unseen } = state;
   const hidden = hiddenIn(state);
+  const kept = { ...view, without: hidden };
   const hasNoRoom = (each: Column) => unseen.includes(each) && !hidden.includes(each);
   const box = (each: Column) =>
     html`<label class="item"><input type="checkbox" .checked=${!hidden.includes(each)} @change=${actions.toggleColumn(each)} />${capital(each)}${hasNoRoom(each) ? html` <span class="hint">no room</span>` : nothing}</label>`;
-  return html`<button type="button" class="wide-only" popovertarget="view-menu">${icon('columns')}View${unseen.length === 0 ? nothing : html` <span class="hint">${unseen.length}<span> hidden</span></span>`}</button>
+  return html`<button type="button" class="wide-only" popovertarget="view-menu">${icon('columns')}<span>View</span>${unseen.length === 0 ? nothing : html` <span class="hint">${unseen.length}<span> hidden</span></span>`}</button>
     <div class="popover" id="view-menu" popover role="dialog" aria-label="View">
-      <fieldset><legend>Columns</legend>${COLUMNS.map(box)}</fieldset>
+      <fieldset><legend>Columns</legend>${COLUMNS.map(box)}
+        ${view.without === undefined ? html`<a class="item" href=${searchOf(kept)} @click=${actions.follow(kept)}>${icon('link')}Keep these columns in the link</a>` : nothing}</fieldset>
       <fieldset><legend>Rows</legend>
         <label class="item"><input type="radio" name="density" .checked=${preferences.isCompact} @change=${actions.prefer({ isCompact: true })} />Compact</label>
         <label class="item"><input type="radio" name="density" .checked=${!preferences.isCompact} @change=${actions.prefer({ isCompact: false })} />Comfortable</label>
       </fieldset>
-      ${view.without === undefined ? html`<a class="item" href=${searchOf({ ...view, without: hidden })} @click=${actions.follow({ ...view, without: hidden })}>Keep these columns in the link</a>` : nothing}
       <nav aria-label="Sort"><p class="head">Sort</p>${sortLinks(view, actions)}</nav>
     </div>`;
 }
 
 function exportButton({ exported }: State, actions: Actions) {
   if (exported === undefined) {
-    return html`<button type="button" class="wide-only export" aria-label="Export CSV" @click=${actions.exportCsv()}>${icon('download')}<span>Export CSV</span></button>`;
+    return html`<button type="button" class="wide-only export" @click=${actions.exportCsv()}>${icon('download')}<span>Export CSV</span></button>`;
   }
-  return html`<button type="button" class="wide-only export" @click=${actions.stopExport}>Stop at ${orders(exported)}</button>`;
+  return html`<button type="button" class="wide-only export" @click=${actions.stopExport}>Stop <span>at ${orders(exported)}</span></button>`;
 }

@@ -7,7 +7,6 @@ export type FilterName = 'pet' | 'reference' | RangeName;
 /** Returns the view with the value of a filter's form; undefined, with a message in the form, if it cannot be one. */
 export function applyFilter(name: FilterName, view: View, form: HTMLFormElement): View | undefined {
   const valueIn = (field: string) => (form.elements.namedItem(field) as HTMLInputElement).value;
-  const textIn = (field: string) => valueIn(field).trim();
   const base = { ...view, order: undefined };
   const problem = form.querySelector('.problem')!;
   if (name === 'reference') {
@@ -22,12 +21,12 @@ export function applyFilter(name: FilterName, view: View, form: HTMLFormElement)
     return { ...base, reference, prefix, contains: '' };
   }
   if (name !== 'pet') {
-    const [from, to] = [textIn('from'), textIn('to')];
+    const [from, to] = [valueIn('from'), valueIn('to')];
     const isBackward = from !== '' && to !== '' && from > to;
     problem.textContent = isBackward ? 'The first day is after the last one.' : '';
     return isBackward ? undefined : { ...base, [name]: rangeOf(from, to) };
   }
-  const text = textIn('pet');
+  const text = valueIn('pet').trim();
   const petId = parseWrittenId(text);
   const isWrong = text !== '' && petId === undefined;
   problem.textContent = isWrong ? 'This is no id of a pet: up to 19 digits.' : '';
@@ -44,10 +43,13 @@ export function readPresetCounts(screen: Screen, name: RangeName): void {
     void readCount(screen, `${name} ${each}`, { ...view, [name]: each });
 }
 
-/** Counts the orders of the days in the form of a range. */
+/** Counts the orders of the days in the form of a range, unless they are those of the list. */
 export function readRangeCount(screen: Screen, name: RangeName, form: HTMLFormElement): void {
   const view = applyFilter(name, screen.state.view, form);
-  if (view !== undefined) void readCount(screen, `${name} draft`, view);
+  const range = `${name} draft`;
+  const isShown = view?.[name] === screen.state.view[name];
+  if (isShown) screen.change(({ rangeCounts }) => rangeCounts.delete(range));
+  else if (view !== undefined) void readCount(screen, range, view);
 }
 
 /** Reads a count; a failure is not shown, since the page is of use without it. */

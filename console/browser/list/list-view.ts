@@ -7,7 +7,7 @@ import type { Actions } from '../actions.ts';
 import { ago, count, marked, orders as ordersText, shipHint, time } from '../format.ts';
 import { icon } from '../icons.ts';
 import { hiddenIn, type State } from '../state.ts';
-import { maySort, moreIn, searchOf, totalOf, type View, withoutFilters } from './address.ts';
+import { isPart, maySort, moreIn, searchOf, totalOf, withoutFilters, withPart } from './address.ts';
 import { filtersInWords, phoneHead, STATUS_NAMES } from './filters-view.ts';
 import { isEmptyList, isEmptyStore, maySelect, selectable } from './list-state.ts';
 
@@ -85,7 +85,7 @@ function table(state: State, actions: Actions) {
   const [id, pet, quantity] = (['id', 'petId', 'quantity'] as const).map((name) =>
     Math.max(LEAST_DIGITS, ...orders.map((order) => String(order[name] ?? '').length)),
   ) as [number, number, number];
-  const heading = (name: string, className: string, by?: View['sorting']['by'], begins = true) => {
+  const heading = (name: string, className: string, by?: typeof view.sorting.by, begins = true) => {
     if (by === undefined || !maySort(by, view.contains))
       return html`<th scope="col" role="columnheader" class=${className}>${name}</th>`;
     const isCurrent = view.sorting.by === by;
@@ -164,11 +164,10 @@ function cells(state: State, order: OrderRecord, actions: Actions) {
   const { view, isNarrow } = state;
   const [, , , , result, age] = marksOf(state, order);
   const to = { ...view, order: id };
-  const toPet = { ...withoutFilters(view), petId };
   return html`<th scope="row" role="rowheader" class="id number"><a href=${searchOf(to)} @click=${actions.follow(to)}>${id}</a><button type="button" class="copy icon-only" aria-label="Copy id ${id}" @click=${actions.copy(String(id), 'Id')}>${icon('copy')}</button></th>
     <td role="cell" class="reference">${reference === undefined ? nothing : html`<bdi title=${reference} data-end=${[...reference].slice(-END).join('')}><span>${marked(reference, view.contains)}</span></bdi><button type="button" class="copy icon-only" aria-label="Copy the reference ${reference}" @click=${actions.copy(reference, 'Reference')}>${icon('copy')}</button>`}</td>
     <td role="cell" class="status">${pill(status)}${result === undefined || result.kind === 'done' ? nothing : html`<span class="row-result" title=${result.text}>${icon('warning')}<span class="hidden">${result.text}</span></span>`}</td>
-    <td role="cell" class="pet number">${petId === undefined ? nothing : html`${isNarrow && quantity !== undefined ? `${count(quantity)} × ` : nothing}<a href=${searchOf(toPet)} aria-label="Orders of pet ${petId}" @click=${actions.follow(toPet)}>${isNarrow ? 'pet ' : nothing}${petId}</a>`}</td>
+    <td role="cell" class="pet number">${petId === undefined ? nothing : html`${isNarrow && quantity !== undefined ? `${count(quantity)} × ` : nothing}${isNarrow ? 'pet ' : nothing}${petId}`}</td>
     <td role="cell" class="quantity number">${quantity === undefined ? nothing : count(quantity)}</td>
     <td role="cell" class="ships">${shipsCell(order, isNarrow)}</td>
     <td role="cell" class="placed">${time(placedAt)}</td>
@@ -197,7 +196,7 @@ const IMPORT = 'npx store-orders import orders.csv';
 /** The texts for an empty store, and for filters that match no order. */
 function emptyList(state: State, actions: Actions) {
   const { view, store } = state;
-  const { petId } = view;
+  const { petId, prefix } = view;
   const whole = store === undefined ? 0n : totalOf(store.counts);
   if (isEmptyStore(state)) {
     return html`<div class="empty">${icon('box')}<h2>No orders yet</h2>
@@ -207,11 +206,12 @@ function emptyList(state: State, actions: Actions) {
       <p class="command"><code>${IMPORT}</code><button type="button" class="icon-only" aria-label="Copy the command" @click=${actions.copy(IMPORT, 'Command')}>${icon('copy')}</button></p></div>`;
   }
   const cleared = withoutFilters(view);
+  const inside = withPart(view, prefix);
   const onlyPet = { ...cleared, petId };
-  const others =
-    petId !== undefined && searchOf(cleared) !== searchOf({ ...view, petId: undefined });
+  const others = petId !== undefined && searchOf(onlyPet) !== searchOf(view);
   return html`<div class="empty">${icon('search')}<h2>No order matches these filters</h2>
     <p><bdi>${filtersInWords(view)}</bdi> The store has ${ordersText(whole)} without them.</p>
     <p class="buttons"><a class="button primary" href=${searchOf(cleared)} @click=${actions.follow(cleared)}>Clear filters</a>
+      ${isPart(prefix) ? html`<a class="button" href=${searchOf(inside)} @click=${actions.follow(inside)}>Search inside references</a>` : nothing}
       ${others ? html`<a class="button" href=${searchOf(onlyPet)} @click=${actions.follow(onlyPet)}>Keep only the pet</a>` : nothing}</p></div>`;
 }

@@ -102,9 +102,7 @@ export class OrderList {
         state.problem = isRetried ? `${problem} It is tried again by itself.` : problem;
         endLoading(state);
       });
-      if (isRetried) {
-        this.#againTimer = setTimeout(() => void this.readPage(), AGAIN_MS);
-      }
+      if (isRetried) this.#againTimer = setTimeout(() => void this.readPage(), AGAIN_MS);
     } finally {
       clearTimeout(slow);
     }
@@ -148,8 +146,7 @@ export class OrderList {
   /** Ends the wait for the next attempt to follow the changes. */
   async reconnect(): Promise<void> {
     this.#pause();
-    const { problem } = this.#screen.state;
-    if (problem !== undefined) await this.readPage();
+    if (this.#screen.state.problem !== undefined) await this.readPage();
     await this.follow();
   }
 
@@ -166,12 +163,11 @@ export class OrderList {
       return;
     }
     if (this.#following !== undefined || this.#cursor === undefined || document.hidden) return;
-    const following = new AbortController();
-    this.#following = following;
+    this.#following = new AbortController();
+    const { signal } = this.#following;
     this.#screen.change((state) => {
       if (state.live !== 'lost') state.live = 'starting';
     });
-    const { signal } = following;
     const onLive = (isLive: boolean) => {
       if (!signal.aborted) this.#showLive(isLive);
     };

@@ -48,8 +48,7 @@ export function viewActions(screen: Screen, go: (view: View) => void) {
     openRange: (name: RangeName) => (event: Event) => {
       if ((event as ToggleEvent).newState !== 'open') return;
       readPresetCounts(screen, name);
-      const form = (event.currentTarget as Element).querySelector('form');
-      readRangeCount(screen, name, form!);
+      readRangeCount(screen, name, (event.currentTarget as Element).querySelector('form')!);
     },
     toggleStatus: (status: OrderStatus) => (event: Event) => {
       const { view } = screen.state;
