@@ -53,6 +53,7 @@ test('orders, errors and a key of a later release of the service are shown as th
   await place(service.store, pending(1n), pending(2n));
   await service.store.apply([{ type: 'cancel', id: 2n, reason: 'other' }]);
   const { page, problems } = await signedIn(t, browser, service);
+  await row(page, 1).waitFor();
   await page.route(/\/v2\/(?!.*stream)/, async (route) => {
     if (route.request().method() !== 'GET') return route.fallback();
     const response = await route.fetch();
