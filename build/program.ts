@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, buildSync } from 'esbuild';
 import { bundle } from '../console/bundle.ts';
+import { SCRIPTS } from '../console/console.ts';
 import { THREADS } from '../src/assets.ts';
 import { COMMIT } from '../src/version.ts';
 
@@ -44,7 +45,8 @@ export function writeAssets(folder: string): void {
     for (const path of paths) cpSync(join(ROOT, path), join(folder, path));
   }
   mkdirSync(join(folder, 'console/browser'), { recursive: true });
-  writeFileSync(join(folder, 'console/browser/main.js'), bundle());
+  for (const name of SCRIPTS)
+    writeFileSync(join(folder, `console/browser/${name}.js`), bundle(name));
   writeFileSync(join(folder, 'commit'), COMMIT);
 }
 

@@ -2,14 +2,13 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { buildSync } from 'esbuild';
 
-const ENTRY = fileURLToPath(new URL('./browser/main.ts', import.meta.url));
-
+const SOURCES = new URL('./browser/', import.meta.url);
 const LICENCE = new URL('./LICENSE', import.meta.resolve('lean-qr'));
 
-/** Returns the script of the console: its sources, the client library, lit-html and lean-qr, without what the console does not use. */
-export function bundle(): string {
+/** Returns a script of the console: its sources with the client library and lit-html, or lean-qr, without what it does not use. */
+export function bundle(name: 'main' | 'qr-code'): string {
   const { outputFiles } = buildSync({
-    entryPoints: [ENTRY],
+    entryPoints: [fileURLToPath(new URL(`${name}.ts`, SOURCES))],
     bundle: true,
     minify: true,
     format: 'esm',
@@ -17,7 +16,7 @@ export function bundle(): string {
     charset: 'utf8',
     // The licences of lit-html, which has it in its files, and of lean-qr require their notices.
     legalComments: 'eof',
-    footer: { js: `/* lean-qr\n${readFileSync(LICENCE, 'utf8')}*/` },
+    footer: { js: name === 'main' ? '' : `/* lean-qr\n${readFileSync(LICENCE, 'utf8')}*/` },
     write: false,
   });
   return outputFiles[0]!.text;

@@ -7,21 +7,11 @@ import type { Router } from '../src/http/request/router.ts';
 
 const PATH = '/console';
 /** In this order: later ones win. */
-const STYLES = [
-  'frame',
-  'floating',
-  'filters',
-  'list',
-  'details',
-  'scan',
-  'activity',
-  'keys',
-  'sign-in',
-  'narrow',
-  'print',
-].map((name) => `console/styles/${name}.css`);
-/** The script; a clone has only its sources, and makes it of them. */
-const SCRIPT = 'console/browser/main.js';
+const STYLES = 'frame floating filters list details scan activity keys sign-in narrow print'
+  .split(' ')
+  .map((name) => `console/styles/${name}.css`);
+/** That of the page, and the codes of invitations, which few pages show. A clone has only their sources, and makes them of these. */
+export const SCRIPTS = ['main', 'qr-code'] as const;
 const RELAY = 'console/relay.js';
 
 /** What the page has to know before a key is given. */
@@ -33,21 +23,21 @@ interface Shown {
   readonly storeName: string | undefined;
 }
 
-/** Adds the staff console: a page with one script and one style. Their paths have a digest, so that browsers can keep them. */
+/** Adds the staff console: a page with a script and a style. Their paths have a digest, so that browsers can keep them. */
 export function addConsole(router: Router, shown: Shown): void {
   const styles = stylesOf(...STYLES);
-  const script = IS_CLONE ? undefined : asset(SCRIPT);
-  const digest = filesDigest([styles, ...(script === undefined ? sourceTexts() : [script])]);
+  const built = IS_CLONE ? undefined : SCRIPTS.map((name) => asset(`console/browser/${name}.js`));
+  const digest = filesDigest([styles, ...(built ?? sourceTexts())]);
   const folder = `${PATH}/${digest}`;
   const files: FixedFile[] = [
     { path: PATH, type: 'text/html', make: () => pageOf(folder, shown) },
     { path: `${PATH}/{digest}/console.css`, digest, type: 'text/css', make: () => styles },
-    {
-      path: `${PATH}/{digest}/console.js`,
+    ...SCRIPTS.map((name, index) => ({
+      path: `${PATH}/{digest}/${name}.js`,
       digest,
       type: 'text/javascript',
-      make: async () => script ?? (await import('./bundle.ts')).bundle(),
-    },
+      make: async () => built?.[index] ?? (await import('./bundle.ts')).bundle(name),
+    })),
     // At one address, by which browsers know it.
     { path: `${PATH}/relay.js`, type: 'text/javascript', make: () => asset(RELAY) },
   ];
@@ -79,7 +69,7 @@ function pageOf(folder: string, { rootPath, environment, storeName }: Shown): st
 <title>Orders · ${store}</title>
 <link rel="icon" href="/favicon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${folder}/console.css">
-<script type="module" src="${folder}/console.js"></script>
+<script type="module" src="${folder}/main.js"></script>
 </head>
 <body>
 <div id="app"><main class="sign-in"><p class="loading" role="status">Loading the console…</p><noscript>It needs JavaScript.</noscript></main></div>

@@ -54,7 +54,7 @@ for (const colorScheme of ['light', 'dark'] as const) {
   });
 }
 
-test('the console is one script and one style, and reads its first page together with the key', async (t) => {
+test('the console is one script, of at most 70 KB, and one style, and reads its first page together with the key', async (t) => {
   const service = await startService(t);
   await place(service.store, pending(1n));
   const context = await browser.newContext();
@@ -64,6 +64,7 @@ test('the console is one script and one style, and reads its first page together
   const asked = new Set(['/key', '/store', '/store/orders']);
   const all = Promise.withResolvers<void>();
   page.on('request', (request) => loaded.push(request.resourceType()));
+  const script = page.waitForEvent('requestfinished', (each) => each.resourceType() === 'script');
   await page.route('**/v2/**', async (route) => {
     asked.delete(new URL(route.request().url()).pathname.replace(/.*\/v2/, ''));
     if (asked.size === 0) all.resolve();
@@ -79,6 +80,8 @@ test('the console is one script and one style, and reads its first page together
     ),
     [1, 1, 1, 0],
   );
+  const { responseBodySize } = await (await script).sizes();
+  assert.ok(responseBodySize > 50_000 && responseBodySize <= 70_000, `${responseBodySize}`);
   await signIn(page, service.secret);
   await row(page, 1).waitFor();
 });

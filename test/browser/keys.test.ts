@@ -183,9 +183,12 @@ async function invite(page: Page, name: string): Promise<string> {
   await page.getByLabel('Name', { exact: true }).fill(name);
   await page.getByRole('button', { name: 'Create key' }).click();
   const link = await page.getByLabel('Link', { exact: true }).inputValue();
-  await page.getByRole('img', { name: `Code of the invitation of ${name}` }).waitFor();
+  await page
+    .getByRole('img', { name: `Code of the invitation of ${name}` })
+    .locator('svg')
+    .waitFor();
   await page.getByRole('button', { name: 'Hide the code' }).click();
-  assert.equal(await page.locator('.qr').count(), 0);
+  assert.equal(await page.locator('qr-code').count(), 0);
   assert.deepEqual(await accessibilityFindings(page), []);
   await page.getByRole('button', { name: 'I have it, close' }).click();
   return link;

@@ -8,7 +8,6 @@ import { endChoices, ownEnd } from './create-view.ts';
 import { invitationLink } from './invitation.ts';
 import { isOnlyInvited } from './keys.ts';
 import { lastUse } from './keys-view.ts';
-import { qrCode } from './qr-code.ts';
 import { abilitiesOf } from './scopes.ts';
 
 type DialogOf<Kind extends Dialog['kind']> = Dialog & { readonly kind: Kind };
@@ -45,7 +44,7 @@ function madeDialog({ made, isNew, isCodeHidden }: DialogOf<'made'>, actions: Ac
           <dl class="facts"><dt>The key</dt><dd>${abilitiesOf(key)}</dd><dt>Expires</dt><dd>${expiresAt === undefined ? 'never' : day(expiresAt)}</dd></dl>
         </div>${
           isInvitation
-            ? html`<div class="code-box">${isCodeHidden ? nothing : qrCode(text, `Code of the invitation of ${name}`)}
+            ? html`<div class="code-box">${isCodeHidden ? nothing : html`<qr-code role="img" aria-label=${`Code of the invitation of ${name}`} value=${text}></qr-code>`}
           ${isCodeHidden ? nothing : html`<p class="small">Scan it with the phone that will use the key</p>`}
           <button type="button" class="link" aria-expanded=${!isCodeHidden} @click=${actions.keys.toggleCode}>${isCodeHidden ? 'Show the code' : 'Hide the code'}</button></div>`
             : nothing

@@ -221,6 +221,9 @@ export class Keys {
   #hand(made: KeySecret, isNew: boolean): void {
     const dialog: Dialog = { kind: 'made', made, isNew, isCodeHidden: false };
     this.#screen.set({ dialog });
+    // Without it, there is the link.
+    if (made.invitation !== undefined)
+      import(new URL('qr-code.js', import.meta.url).href).catch(() => {});
     void this.read();
   }
 }
