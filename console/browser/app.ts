@@ -118,6 +118,11 @@ export class App {
     document.addEventListener('visibilitychange', () => {
       if (!document.hidden) this.#tick();
     });
+    // A button that is only an icon, or has no room for its word, has it as its title.
+    document.addEventListener('pointerover', ({ target }) => {
+      const icon = (target as Element).closest<HTMLElement>('.icon-only, .tools :is(a, button)');
+      if (icon !== null) icon.title = icon.ariaLabel ?? icon.innerText;
+    });
     listenForPrints(this.#screen);
     listenForKeys(this.#shortcuts, {
       isSignedIn: () => state.session !== undefined,
@@ -211,7 +216,6 @@ export class App {
       follow: (view) => (event) => {
         // The browser opens the link in another tab or window.
         const { ctrlKey, metaKey, shiftKey } = event as MouseEvent;
-        event.stopPropagation();
         if (ctrlKey || metaKey || shiftKey) return;
         event.preventDefault();
         closePopover(event);
@@ -248,10 +252,7 @@ export class App {
         const isSelectingText = String(getSelection()) !== '';
         if (!isControl && !isSelectingText) this.#go({ ...this.#screen.state.view, order: id });
       },
-      copy: (text, what) => (event) => {
-        event.stopPropagation();
-        void this.#copy(text, what);
-      },
+      copy: (text, what) => () => void this.#copy(text, what),
       select: (id) => () => toggle(this.#screen, id),
       selectAll: () => toggleAll(this.#screen),
       selectMatching: () => void selectMatching(this.#screen),
@@ -386,10 +387,7 @@ export class App {
       // Given up.
       if (this.#signingIn !== ending) return;
       if (error instanceof AuthenticationError) this.#signOut('This key is not valid.');
-      else {
-        const signInProblem = inWords(error);
-        screen.set({ isSigningIn: false, signInProblem });
-      }
+      else screen.set({ isSigningIn: false, signInProblem: inWords(error) });
     }
   }
 
