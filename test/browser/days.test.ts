@@ -68,7 +68,7 @@ for (const zone of ZONES) {
       ['?ships=today', ['3', '2']],
       [`?ships=${zone.day}..${zone.day}`, ['3', '2']],
       ['?ships=next7', ['5', '4', '3', '2']],
-      ['?ships=overdue', ['7', '1']],
+      ['?ships=overdue', ['1']],
       ['?status=pending&ships=overdue', ['1']],
       ['', ['7', '6', '5', '4', '3', '2', '1']],
     ] as const) {

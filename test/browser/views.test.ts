@@ -25,6 +25,7 @@ test('a view is kept under its name in this browser, beside those that every bro
     service.store,
     { ...pending(1n), shipDate: Date.now() - 3 * DAY_MS },
     { ...pending(2n), shipDate: Date.now() + 3 * DAY_MS, petId: 7n },
+    { ...pending(3n), status: 'shipped', shipDate: Date.now() - 3 * DAY_MS },
   );
   const { page, problems } = await signedIn(t, browser, service);
   await row(page, 2).waitFor();
@@ -33,7 +34,22 @@ test('a view is kept under its name in this browser, beside those that every bro
   await page.getByRole('link', { name: 'Overdue' }).click();
   await row(page, 2).waitFor({ state: 'detached' });
   await listed(page, ['1']);
-  await page.getByRole('button', { name: 'Views Overdue', exact: true }).waitFor();
+  // The filters say it; no order that has ended is overdue.
+  const overdue = new URL(page.url()).search;
+  await page.getByRole('button', { name: 'Views', exact: true }).waitFor();
+  for (const name of ['All 1', 'Pending 1', 'Shipped 0', 'Cancelled 0'])
+    await page.getByRole('link', { name, exact: true }).waitFor();
+  // What was not changed has nothing to apply.
+  await page.getByRole('button', { name: 'Ships Overdue' }).click();
+  const close = page.getByRole('dialog', { name: 'Ships' }).getByRole('button', { name: 'Close' });
+  assert.doesNotMatch((await close.getAttribute('class')) ?? '', /primary/);
+  await close.click();
+  await close.waitFor({ state: 'hidden' });
+  assert.equal(new URL(page.url()).search, overdue);
+  await page.getByRole('link', { name: 'Shipped 0' }).click();
+  await page.getByText('Shipped, to ship: Overdue. The store has 3 orders').waitFor();
+  await page.getByRole('link', { name: 'All 1', exact: true }).click();
+  await listed(page, ['1']);
   await page.goto(`${page.url().split('?')[0]}?pet=7&sort=shipDate`);
   await row(page, 2).waitFor();
   await openViews(page);

@@ -146,7 +146,8 @@ export const withoutFilters = (view: View): View => ({
   ...{ ships: '', placed: '', changed: '' },
 });
 
-export const isFiltered = (view: View): boolean => Object.keys(filterOf(view)).length > 0;
+export const isFiltered = (view: View): boolean =>
+  Object.values(filterOf(view)).some((each) => each !== undefined);
 
 /** Returns the part of a view that determines the list. */
 export const listOf = (view: View): string =>
@@ -155,31 +156,35 @@ export const listOf = (view: View): string =>
     ...{ page: 'orders', without: undefined, order: undefined, days: DAY_COUNTS[0] },
   });
 
-/** Returns the filters of a view, except the status. */
+/** Returns the filters of a view, except its statuses; only pending orders can be overdue. */
 export function filterOf(view: View): OrderFilter {
   const { petId, reference, prefix, contains } = view;
   const [shipDate, placedAt] = [boundsOf(view.ships), boundsOf(view.placed)];
   const updatedAt = boundsOf(view.changed);
   return {
-    ...(petId !== undefined && { petId }),
-    ...(reference !== '' && { reference }),
-    ...(prefix !== '' && { referencePrefix: prefix }),
-    ...(contains !== '' && { referenceContains: contains }),
-    ...(shipDate.from && { shipDateFrom: shipDate.from }),
-    ...(shipDate.before && { shipDateBefore: shipDate.before }),
-    ...(placedAt.from && { placedFrom: placedAt.from }),
-    ...(placedAt.before && { placedBefore: placedAt.before }),
-    ...(updatedAt.from && { updatedFrom: updatedAt.from }),
-    ...(updatedAt.before && { updatedBefore: updatedAt.before }),
+    petId,
+    reference: reference || undefined,
+    referencePrefix: prefix || undefined,
+    referenceContains: contains || undefined,
+    ...(view.ships === 'overdue' && { status: 'pending' }),
+    shipDateFrom: shipDate.from,
+    shipDateBefore: shipDate.before,
+    placedFrom: placedAt.from,
+    placedBefore: placedAt.before,
+    updatedFrom: updatedAt.from,
+    updatedBefore: updatedAt.before,
   };
 }
 
 /** Returns the query of the list. */
 export function orderQuery(view: View): OrderQuery {
-  const { statuses, sorting } = view;
+  const { statuses, sorting, ships } = view;
+  const isNever = ships === 'overdue' && statuses.length > 0 && !statuses.includes('pending');
   return {
-    ...filterOf(view),
     ...(statuses.length > 0 && { status: statuses }),
+    ...filterOf(view),
+    // A range without any time.
+    ...(isNever && { shipDateFrom: boundsOf(ships).before }),
     sort: sorting.by === 'id' ? indexOf(view) : sorting.by,
     direction: sorting.isDescending ? 'desc' : 'asc',
     limit: 50,
@@ -199,6 +204,7 @@ function indexOf(view: View): OrderQuery['sort'] {
 export function isShown(order: OrderRecord, view: View): boolean {
   const { statuses, petId, reference, prefix, contains } = view;
   if (statuses.length > 0 && !statuses.some((each) => each === order.status)) return false;
+  if (view.ships === 'overdue' && order.status !== 'pending') return false;
   if (petId !== undefined && order.petId !== petId) return false;
   if (reference !== '' && order.reference !== reference) return false;
   if (prefix !== '' && order.reference?.startsWith(prefix) !== true) return false;

@@ -43,6 +43,7 @@ function filters(state: State, actions: Actions) {
   const cleared = { ...withoutFilters(view), statuses: view.statuses };
   // On a phone they are behind a button, and without room for all, those that are not set.
   return html`<div class="filters ${state.isNarrow ? 'popover' : ''}" id="filters" popover=${state.isNarrow ? 'auto' : nothing} role="group" aria-label="Filters">
+      ${state.isNarrow ? html`<div class="title"><h2>Filters</h2><button type="button" class="quiet icon-only" popovertarget="filters" aria-label="Close the filters">${icon('cross')}</button></div>` : nothing}
       ${petChip(state, actions)} ${rangeChip('ships', state, actions)} ${rangeChip('placed', state, actions)} ${rangeChip('changed', state, actions)} ${referenceChip(state, actions)} ${statusChip(state, actions)}
       <span class="chip any"><button type="button" popovertarget="any-filter">${icon('plus')}Filter</button></span>
       <div class="popover" id="any-filter" popover role="dialog" aria-label="More filters">${FILTERS.map((name) => html`<button type="button" class="item" popovertarget="filter-${name}">${capital(name)}</button>`)}</div>
@@ -127,11 +128,11 @@ function viewsChip(state: State, actions: Actions) {
   const view = { ...state.view, order: undefined };
   // A view is kept with its columns.
   const here = [view, { ...view, without: hiddenIn(state) }].map(searchOf);
-  const all = [...STANDARD_VIEWS, ...preferences.views];
-  const shown = all.find(({ search }) => here.includes(search));
+  // The others are what the filters beside them say.
+  const own = preferences.views.find(({ search }) => here.includes(search));
   const link = (each: NamedView) =>
-    html`<a class="item" href=${each.search} aria-current=${each === shown} @click=${actions.follow(viewOf(each.search))}><bdi>${each.name}</bdi></a>`;
-  return html`<span class="chip ${shown === undefined ? '' : 'set'}"><button type="button" popovertarget="views">${icon('eye')}Views${shown === undefined ? nothing : html` <b><bdi>${shown.name}</bdi></b>`}</button></span>
+    html`<a class="item" href=${each.search} aria-current=${here.includes(each.search)} @click=${actions.follow(viewOf(each.search))}><bdi>${each.name}</bdi></a>`;
+  return html`<span class="chip ${own === undefined ? '' : 'set'}"><button type="button" popovertarget="views">${icon('eye')}Views${own === undefined ? nothing : html` <b><bdi>${own.name}</bdi></b>`}</button></span>
     <div class="popover form views" id="views" popover role="dialog" aria-label="Views">
       <ul>
         ${STANDARD_VIEWS.map((each) => html`<li>${link(each)}</li>`)}
@@ -202,24 +203,20 @@ function referenceChip({ view }: State, actions: Actions) {
 function rangeChip(name: RangeName, state: State, actions: Actions) {
   const { view, rangeCounts } = state;
   const range = view[name];
-  // Only pending orders can be overdue.
-  const isOverdue = range === 'overdue' && view.statuses.join() === 'pending';
-  const statuses = isOverdue ? [] : view.statuses;
-  const without = { ...view, [name]: '', statuses, order: undefined };
+  const without = { ...view, [name]: '', order: undefined };
   const preset = (each: string) => {
-    const statuses = each === 'overdue' ? (['pending'] as const) : view.statuses;
     const sorted =
       name === 'ships' && maySort(SOONEST.by, view.contains) ? { sorting: SOONEST } : {};
-    const to = { ...view, ...sorted, [name]: each, statuses, order: undefined };
+    const to = { ...view, ...sorted, [name]: each, order: undefined };
     const found = rangeCounts.get(`${name} ${each}`);
-    const many = found && count(totalOf(found.counts, statuses)) + moreIn(found);
+    const many = found && count(totalOf(found.counts, view.statuses)) + moreIn(found);
     return html`<a class="item" href=${searchOf(to)} aria-current=${each === range} @click=${actions.follow(to)}>${PRESETS[each]!.name} <span class="number">${many ?? '…'}</span></a>`;
   };
   const [from, to] = daysOf(range);
   const shown = rangeCounts.get(`${name} draft`);
   const draft = shown && orders(totalOf(shown.counts, view.statuses), moreIn(shown));
   return chip(
-    { name, value: range === '' ? undefined : rangeName(range, view), without },
+    { name, value: range === '' ? undefined : rangeName(range), without },
     html`<div class="popover form range" id="filter-${name}" popover role="dialog" aria-label=${capital(name)} @toggle=${actions.openRange(name)}><form @input=${actions.preview(name)} @submit=${actions.filter(name)}>
       ${PRESETS_OF[name].map(preset)}
       <hr />
@@ -229,7 +226,7 @@ function rangeChip(name: RangeName, state: State, actions: Actions) {
       </div>
       <p class="small">Days of ${timeZone()}</p>
       <p class="problem" role="alert"></p>
-      <div class="end"><button class="primary">${draft === undefined ? 'Close' : `Show ${draft}`}</button></div>
+      <div class="end"><button class=${draft === undefined ? '' : 'primary'}>${draft === undefined ? 'Close' : `Show ${draft}`}</button></div>
     </form></div>`,
     actions,
   );
@@ -250,15 +247,14 @@ function filterWords(view: View) {
     reference !== '' && `with the reference ${reference}`,
     prefix !== '' && `with a reference that begins with ${prefix}`,
     contains !== '' && `with a reference that contains ${contains}`,
-    ships !== '' && `to ship: ${rangeName(ships, view)}`,
-    placed !== '' && `placed: ${rangeName(placed, view)}`,
-    changed !== '' && `changed: ${rangeName(changed, view)}`,
+    ships !== '' && `to ship: ${rangeName(ships)}`,
+    placed !== '' && `placed: ${rangeName(placed)}`,
+    changed !== '' && `changed: ${rangeName(changed)}`,
   ].filter(Boolean);
 }
 
 /** The name of a range: "Next 7 days", "Nov 22 to Nov 28". */
-function rangeName(range: Range, { statuses }: View): string {
-  if (range === 'overdue' && statuses.join() !== 'pending') return 'Before today';
+function rangeName(range: Range): string {
   const preset = PRESETS[range];
   if (preset !== undefined) return preset.name;
   const [from, to] = daysOf(range).map((each) => dayStart(each));

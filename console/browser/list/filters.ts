@@ -1,6 +1,6 @@
 import type { Screen } from '../screen.ts';
 import { filterOf, isPart, parseWrittenId, type View, withPart } from './address.ts';
-import { PRESETS_OF, type RangeName, rangeOf } from './range.ts';
+import { daysOf, PRESETS_OF, type RangeName, rangeOf } from './range.ts';
 
 export type FilterName = 'pet' | 'reference' | RangeName;
 
@@ -24,7 +24,9 @@ export function applyFilter(name: FilterName, view: View, form: HTMLFormElement)
     const [from, to] = [valueIn('from'), valueIn('to')];
     const isBackward = from !== '' && to !== '' && from > to;
     problem.textContent = isBackward ? 'The first day is after the last one.' : '';
-    return isBackward ? undefined : { ...base, [name]: rangeOf(from, to) };
+    // The days of a preset go on with the days.
+    const isSame = String([from, to]) === String(daysOf(view[name]));
+    return isBackward ? undefined : { ...base, ...(!isSame && { [name]: rangeOf(from, to) }) };
   }
   const text = valueIn('pet').trim();
   const petId = parseWrittenId(text);
