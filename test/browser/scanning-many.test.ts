@@ -126,7 +126,7 @@ test('codes that are scanned become lines, whatever they mean, and are kept unti
   for (const [code, words] of [
     ['04', 'Not found'],
     ['3', 'Two orders'],
-    ['4', 'Shipped'],
+    ['4', 'Already shipped just now'],
     ['nxsc', 'Not found'],
   ] as const) {
     await scan(page, code);
@@ -138,15 +138,15 @@ test('codes that are scanned become lines, whatever they mean, and are kept unti
   assert.deepEqual(await textOf(page), [
     '5 Ready 1 WEB-1 × 2 1 × pet 1',
     '4 Not found nxsc No order has this id or reference. Search in references',
-    '3 Shipped 4 1 × pet 4 today',
+    '3 Already shipped just now 4 1 × pet 4 today',
     '2 Two orders 3 The id of one, the reference of another. Order 3 Order 2',
     '1 Not found 04 No order has this id or reference. An id never begins with 0. Search in references',
   ]);
   assert.deepEqual(await accessibilityFindings(page), []);
   await page.getByRole('button', { name: 'Order 2', exact: true }).click();
   assert.match((await textOf(page))[3]!, /^2 Ready 2 3/);
-  await tally(page, 'To look at 2').click();
-  assert.equal(await lines(page).count(), 2);
+  await tally(page, 'To look at 3').click();
+  assert.equal(await lines(page).count(), 3);
   await tally(page, 'Scanned 5').click();
 
   // Escape and a reload keep the list; another key does not see it.
@@ -257,9 +257,12 @@ test('a tracking number of two orders, or two of an order, is used for none unti
   await page.getByRole('button', { name: 'Ship 1…' }).click();
   await page.getByRole('button', { name: 'Ship 1 order' }).click();
   await tally(page, 'Done 1').waitFor();
+  await page.getByRole('row', { name: 'Shipped 1 ' }).waitFor();
   // Also one that is shipped already.
   await paste('2\tJJD-1\n1\tJJD-9');
-  await page.getByRole('row', { name: 'Shipped with JJD-1; JJD-9 was not used' }).waitFor();
+  await page
+    .getByRole('row', { name: 'shipped just now, with JJD-1; JJD-9 was not used' })
+    .waitFor();
   assert.equal(await twice.count(), 1);
   await tally(page, 'Ready 0').waitFor();
 });
@@ -347,14 +350,16 @@ test('an order that cannot ship has its own tracking number beside it, not one o
   // Also after a reload, both are to be looked at.
   await page.reload();
   await tally(page, 'To look at 2').waitFor();
-  await page.getByRole('row', { name: 'Shipped with 3SX-2; 4 was not used' }).waitFor();
+  await page.getByRole('row', { name: 'shipped just now, with 3SX-2; 4 was not used' }).waitFor();
   await page
-    .getByRole('row', { name: 'Shipped with no tracking number; 5 was not used' })
+    .getByRole('row', { name: 'shipped just now, with no tracking number; 5 was not used' })
     .waitFor();
-  // What was scanned again needs nothing.
+  // What is scanned again can be a second parcel.
   await page.getByRole('button', { name: 'Remove 2, 4' }).click();
   await scan(page, '2');
-  await tally(page, 'Done 1').waitFor();
+  await page.getByRole('row', { name: 'Already shipped just now 2' }).waitFor();
+  await tally(page, 'Done 0').waitFor();
+  await tally(page, 'To look at 2').waitFor();
 });
 
 test('a list that was cleared comes back until the next scan, and not for another key', async (t) => {

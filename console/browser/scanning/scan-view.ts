@@ -1,10 +1,9 @@
 import { html, nothing } from 'lit-html';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { Actions } from '../actions.ts';
-import { ago, count, isOverdue, paperDay, shipHint } from '../format.ts';
+import { ago, capital, count, isOverdue, paperDay, shipHint } from '../format.ts';
 import { type IconName, icon } from '../icons.ts';
 import { onPage, parseWrittenId, searchOf, withoutFilters } from '../list/address.ts';
-import { pill } from '../list/list-view.ts';
 import { whySeveral } from '../search/search.ts';
 import type { Scans, State } from '../state.ts';
 import { type JudgedScan, judged, MAX_SCANS } from './scans.ts';
@@ -17,7 +16,7 @@ const RESULTS: Readonly<Record<JudgedScan['result'], readonly [string, IconName,
   missing: ['bad', 'warning', 'Not found'],
   several: ['warn', 'warning', 'Two orders'],
   cancelled: ['bad', 'warning', 'Cancelled: do not ship'],
-  unused: ['warn', 'warning', 'Shipped'],
+  ended: ['warn', 'warning', 'Already'],
   mistaken: ['warn', 'warning', 'Not a tracking number'],
   repeated: ['warn', 'warning', 'Tracking number is there twice: remove the wrong line'],
   numbers: ['warn', 'warning', 'Two tracking numbers: remove the wrong line'],
@@ -61,10 +60,15 @@ function empty({ cleared: { length } }: Scans, actions: Actions) {
 }
 
 function outcome({ result, order, scan: { trackingNumber } }: JudgedScan) {
-  if (result === 'done') return pill(order!.status);
-  const [className, name, words] = RESULTS[result];
-  const isUnused = trackingNumber !== undefined && isEnded(order);
-  const other = result === 'unused' ? ` with ${order!.trackingNumber ?? 'no tracking number'}` : '';
+  const [className, name, text] = RESULTS[result];
+  const used = order?.trackingNumber;
+  const isUnused = trackingNumber !== undefined && isEnded(order) && trackingNumber !== used;
+  const other =
+    isUnused && order!.status === 'shipped' ? `, with ${used ?? 'no tracking number'}` : '';
+  // It can have been shipped before it was imported.
+  const [end = ''] = [order?.shipDate ?? [], order?.updatedAt ?? []].flat().sort();
+  const before = result === 'ended' ? `${text} ${order!.status} ${ago(end)}` : text;
+  const words = result === 'done' ? capital(order!.status) : before;
   return html`<span class="result ${className}">${icon(name)}<span>${words}${other}${isUnused ? html`; <bdi>${trackingNumber}</bdi> was not used` : nothing}</span></span>`;
 }
 

@@ -28,12 +28,12 @@ export interface JudgedScan {
   /** Undefined if there is none, or if it is not known which. */
   readonly order: OrderRecord | undefined;
   /**
-   * waiting: not looked up yet; several: more than one order; cancelled: not just now; unused: shipped with another tracking number; mistaken,
+   * waiting: not looked up yet; several: more than one order; cancelled: not just now; ended: before it was scanned, or with another tracking number; mistaken,
    * repeated: the tracking number is an order's, or another line's; numbers: the order has several.
    */
   readonly result:
     | ('waiting' | 'ready' | 'done' | 'missing' | 'several')
-    | ('cancelled' | 'unused' | 'mistaken' | 'repeated' | 'numbers');
+    | ('cancelled' | 'ended' | 'mistaken' | 'repeated' | 'numbers');
 }
 
 /**
@@ -70,15 +70,16 @@ function orderOf({ orders, chosen }: Scan): OrderRecord | undefined {
 }
 
 function resultOf(
-  { orders, trackingNumber, isMistaken }: Scan,
+  { orders, trackingNumber, isMistaken, at }: Scan,
   order: OrderRecord | undefined,
   problem: 'repeated' | 'numbers' | undefined,
 ): JudgedScan['result'] {
   if (orders === undefined) return 'waiting';
   if (order === undefined) return orders.length === 0 ? 'missing' : 'several';
   if (order.status === 'cancelled') return 'cancelled';
-  if (order.status !== 'pending')
-    return (trackingNumber ?? order.trackingNumber) === order.trackingNumber ? 'done' : 'unused';
+  const isSame = (trackingNumber ?? order.trackingNumber) === order.trackingNumber;
+  if (order.status === 'shipped' && at < order.updatedAt && isSame) return 'done';
+  if (order.status !== 'pending') return 'ended';
   return problem ?? (isMistaken ? 'mistaken' : 'ready');
 }
 
