@@ -1,11 +1,11 @@
-import type { OrderRecord } from '@store-orders/client';
+import { NotFoundError, type OrderRecord } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from './actions.ts';
 import { ago, count, REASONS, shipHint, time } from './format.ts';
 import type { Handler } from './handlers.ts';
 import { eventWords, icon } from './icons.ts';
 import { moreIn, onPage, searchOf, totalOf, type View, withoutFilters } from './list/address.ts';
-import { showOrder } from './list/list-state.ts';
+import { isEmptyStore, showOrder } from './list/list-state.ts';
 import { pill } from './list/list-view.ts';
 import { dayText } from './list/range.ts';
 import type { Screen } from './screen.ts';
@@ -53,7 +53,7 @@ export async function readDetails(screen: Screen): Promise<void> {
     if (petId !== undefined)
       show({ others: await session.client.countOrders({ petId }, { signal }) });
   } catch (error) {
-    const problem = screen.problemOf(session, error);
+    const problem = error instanceof NotFoundError ? '' : screen.problemOf(session, error);
     if (problem !== undefined) show({ problem });
   }
 }
@@ -81,10 +81,10 @@ function contents(state: State, detail: Detail, actions: Actions) {
     <div class="body">
       ${state.placed === id ? html`<p class="notice placed">${icon('done')}<span>Placed just now.</span><button type="button" @click=${actions.openForm()}>Place another</button></p>` : nothing}
       <div role="alert">${failure === undefined || state.dialog?.kind === 'one' ? nothing : failureNotice(failure, actions.act(failure.action))}
-        ${problem === undefined ? nothing : html`<div class="notice">${icon('warning')}<div><b>${order === undefined ? `Order ${id} is not shown.` : 'Not read again.'}</b><p>${problem}</p></div>${order === undefined ? referenceLink(state, id, actions) : nothing}<button type="button" @click=${actions.readDetails}>Try again</button></div>`}</div>
+        ${problem === undefined ? nothing : html`<div class="notice">${icon('warning')}<div>${order === undefined ? nothing : html`<b>Not read again.</b>`}<p>${problem || 'There is no order with this id.'}</p></div>${order === undefined && !isEmptyStore(state) ? referenceLink(state, id, actions) : nothing}${problem === '' ? nothing : html`<button type="button" @click=${actions.readDetails}>Try again</button>`}</div>`}</div>
       ${order === undefined && problem === undefined ? html`<p role="status" class="small">Loading…</p>` : nothing}
       ${order === undefined ? nothing : html`<h3>Order</h3>${facts(state, order, detail, actions)}`}
-      ${events.length === 0 ? nothing : html`<h3>History</h3>${timeline(state, events, actions)}`}
+      ${events.length === 0 ? nothing : html`<h3>History</h3>${timeline(state, detail, actions)}`}
       ${order === undefined ? nothing : html`<p class="small">For integrators: revision ${copied(String(order.revision), 'Revision', actions)}${order.complete === undefined ? nothing : order.complete ? ', complete' : ', not complete'}</p>`}
     </div>`;
 }
@@ -116,8 +116,7 @@ function walk(state: State, { id, order }: Detail, actions: Actions) {
   const total = counts === undefined ? 0n : totalOf(counts.counts, view.statuses);
   return html`${index < 0 ? nothing : html`${step('Previous', orders[index - 1], 'up')} ${step('Next', orders[index + 1], 'down')}`}
     <span class="small place">${index >= 0 ? `${count(index + 1)} of ${count(total)}${moreIn(counts)}` : order === undefined || state.isLoading ? nothing : state.next === undefined ? 'Not in this list' : 'Not in the list so far'}</span>
-    <button type="button" class="icon-only" aria-label="Print the slip" @click=${order === undefined ? nothing : actions.print('slips', [id])}>${icon('print')}</button>
-    <button type="button" class="icon-only" aria-label="Copy the address of the order" @click=${actions.copy(`${location.origin}${location.pathname}?order=${id}`, 'Address')}>${icon('link')}</button>
+    ${order === undefined ? nothing : html`<button type="button" class="icon-only" aria-label="Print the slip" @click=${actions.print('slips', [id])}>${icon('print')}</button> <button type="button" class="icon-only" aria-label="Copy the address of the order" @click=${actions.copy(`${location.origin}${location.pathname}?order=${id}`, 'Address')}>${icon('link')}</button>`}
     <button type="button" class="icon-only" aria-label="Close" @click=${actions.closeDetails}>${icon('cross')}</button>`;
 }
 
@@ -169,12 +168,14 @@ function exact(text: string | undefined, actions: Actions) {
 }
 
 /** Newest first. */
-function timeline({ view, session }: State, events: Detail['events'], actions: Actions) {
+function timeline({ view, session }: State, { events, order }: Detail, actions: Actions) {
   const { key, may } = session!;
-  const line = ({ type, at, by, byName }: Detail['events'][number]) => {
+  const { status, revision: last } = order!;
+  const line = ({ type, at, by, byName, revision }: Detail['events'][number]) => {
+    const isImported = type === 'placed' && status !== 'pending' && revision === last;
     const name = byName ?? (by === key.id ? key.name : undefined);
     return html`<li class=${type}><span class="dot">${icon(eventWords(type)[0])}</span>
-        <strong>${eventWords(type)[1]}</strong> <time class="hint" datetime=${at} title=${at}>${ago(at)}</time>
+        <strong>${isImported ? `Imported as ${status}` : eventWords(type)[1]}</strong> <time class="hint" datetime=${at} title=${at}>${ago(at)}</time>
         <span class="by">${by === undefined ? 'by an operator of the store' : name === undefined ? html`by <code>${by}</code>` : html`by ${may.follow ? keyLink(view, by, at, name, actions) : html`<bdi title=${name}>${name}</bdi>`} <code>${by}</code>`}</span></li>`;
   };
   return html`<ol class="timeline">${events.toReversed().map(line)}</ol>`;

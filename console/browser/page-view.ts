@@ -12,6 +12,7 @@ import { keysPage } from './keys/keys-view.ts';
 import { abilitiesOf } from './keys/scopes.ts';
 import { onPage, searchOf, withoutFilters } from './list/address.ts';
 import { filterBar, phoneTools } from './list/filters-view.ts';
+import { isEmptyStore } from './list/list-state.ts';
 import { ordersList } from './list/list-view.ts';
 import { paper } from './printing/paper.ts';
 import { scanPage } from './scanning/scan-view.ts';
@@ -92,7 +93,7 @@ function tabs({ session, view }: State, actions: Actions) {
 
 function liveState({ live, liveUntil }: State, actions: Actions) {
   if (live === 'off' && liveUntil !== undefined)
-    return html`<button type="button" class="quiet connection" title="This key may not follow changes (changes:read)" aria-label="As of ${clockTime(liveUntil)}: reload" @click=${actions.reload}>${icon('again')}<span>As of ${clockTime(liveUntil)}</span></button>`;
+    return html`<button type="button" class="quiet connection" title="This key may not follow changes (changes:read)" aria-label="Not live, as of ${clockTime(liveUntil)}: reload" @click=${actions.reload}>${icon('again')}<span>Not live<span class="wide-only">, as of ${clockTime(liveUntil)}</span></span></button>`;
   const [name, text] = {
     starting: ['wait', 'Connecting…'],
     live: ['live', 'Live'],
@@ -129,24 +130,16 @@ function banners(state: State, actions: Actions) {
         <button type="button" class="link" @click=${actions.reconnect}>Try now</button></p>`
         : nothing
     }
-    ${
-      may.read && !may.cancel && !may.ship
-        ? html`<p class="banner">${icon('lock')}<span><b>This key ${abilitiesOf(key)}.</b> To ship or cancel, sign in with another one.</span></p>`
-        : nothing
-    }
+    ${may.read && !may.cancel && !may.ship ? html`<p class="banner">${icon('lock')}<span><b>This key ${abilitiesOf(key)}.</b> To ship or cancel, sign in with another one.</span></p>` : nothing}
     ${clock === undefined ? nothing : html`<p class="banner">${icon('clock')}<span>${clock}</span></p>`}
   `;
 }
 
-function hints({ preferences }: State) {
+function hints(state: State) {
   const hint = (keys: readonly string[], text: string) =>
     html`<span>${keys.map((key) => html`<kbd>${key}</kbd>`)} ${text}</span>`;
   return html`<footer class="hints">
-    ${
-      preferences.hasShortcuts
-        ? html`<div aria-hidden="true">${hint(['j', 'k'], 'move')} ${hint(['Enter'], 'open')} ${hint(['x'], 'select')} ${hint(['/'], 'search')} ${hint(['Ctrl', 'K'], 'commands')} ${hint(['Esc'], 'close')} ${hint(['?'], 'all keys')}</div>`
-        : nothing
-    }
+    ${state.preferences.hasShortcuts ? html`<div aria-hidden="true">${isEmptyStore(state) ? nothing : html`${hint(['j', 'k'], 'move')} ${hint(['Enter'], 'open')} ${hint(['x'], 'select')} `}${hint(['/'], 'search')} ${hint(['Ctrl', 'K'], 'commands')} ${hint(['Esc'], 'close')} ${hint(['?'], 'all keys')}</div>` : nothing}
     <p>Times in ${timeZone()}</p>
   </footer>`;
 }

@@ -179,7 +179,7 @@ export interface Detail {
   readonly events: OrderHistory['events'];
   /** How many other orders the pet has. */
   readonly others: OrderCounts | undefined;
-  /** Why the order could not be read. */
+  /** Why the order could not be read; empty if there is none. */
   readonly problem: string | undefined;
   /** The failure of the last action; undefined after a success. */
   readonly failure: Failure | undefined;

@@ -4,7 +4,17 @@ import type { Browser, JSHandle, Page, Route } from 'playwright-core';
 import { pending, place, startService } from '../http/harness.ts';
 import { later } from '../later-release.ts';
 import { startBrowser } from './chromium.ts';
-import { cancelOpenOrder, inTime, listed, live, row, signedIn, typeKey } from './console-page.ts';
+import {
+  cancelOpenOrder,
+  inTime,
+  listed,
+  live,
+  row,
+  signedIn,
+  signIn,
+  typeKey,
+} from './console-page.ts';
+import { opened } from './page.ts';
 
 const unavailable = (route: Route) =>
   route.fulfill({
@@ -337,7 +347,7 @@ test('only a page that is live has a filled dot', async (t) => {
   assert.equal(await fillOf(page), 'none');
   const secret = await service.newKey({ scopes: ['orders:read'] });
   const second = await signedIn(t, browser, { ...service, secret });
-  await second.page.getByRole('button', { name: /^As of .*: reload$/ }).waitFor();
+  await second.page.getByRole('button', { name: /^Not live, as of .*: reload$/ }).waitFor();
   await second.page.getByText('This key reads. To ship or cancel, sign in with').waitFor();
   assert.equal(await fillOf(second.page), 'none');
 });
@@ -689,4 +699,25 @@ test('in a question about several orders, a long id does not spread the others',
     return x + width;
   };
   assert.ok((await right(334n)) - (await right(335n)) < 100);
+});
+
+test('an imported order says so, a shipped one in the past, and one that does not exist in a sentence', async (t) => {
+  const service = await startService(t);
+  const shipDate = Date.now() - 172_800_000;
+  await place(service.store, { ...pending(1n), status: 'shipped', shipDate, reference: 'A-10' });
+  const { page } = await opened(browser, `http://127.0.0.1:${service.port}/console?order=1`);
+  t.after(() => page.context().close());
+  const read: string[] = [];
+  page.on('request', (request) => read.push(new URL(request.url()).pathname));
+  await signIn(page, service.secret);
+  await live(page);
+  await page.getByText('Imported as shipped').waitFor();
+  // For the clock, and for the counts.
+  assert.equal(read.filter((path) => path === '/v2/store').length, 2);
+  assert.match(await row(page, 1).locator('.ships').innerText(), /^Shipped 2 days ago$/);
+  await page.getByLabel('Find an order').fill('A-10');
+  await page.getByText(/^Shipped 2 days ago, placed .* Enter opens it\.$/).waitFor();
+  await page.goto(new URL('?order=2', page.url()).href);
+  await page.getByText('There is no order with this id.').waitFor();
+  assert.equal(await page.getByRole('button', { name: /Try again|Print the slip/ }).count(), 0);
 });

@@ -98,7 +98,7 @@ test('what the key may not do is not offered', async (t) => {
     }
     assert.deepEqual(offered, expected, scope);
     if (scope === 'changes:read') await live(page);
-    else await page.getByRole('button', { name: /^As of .*: reload$/ }).waitFor();
+    else await page.getByRole('button', { name: /^Not live, as of .*: reload$/ }).waitFor();
     // Nor by shortcuts.
     for (const key of ['c', 's', 'n'].slice(offered.length === 0 ? 0 : 3)) {
       await typeKey(page, key);

@@ -34,11 +34,7 @@ export function pill(status: OrderRecord['status']) {
 export function ordersList(state: State, actions: Actions) {
   const { orders, next, isLoading, isSlow, problem, newer } = state;
   return html`
-    <p class="newer" role="status">${
-      newer.size === 0
-        ? nothing
-        : html`<button type="button" @click=${actions.reload}>${icon('up')}${ordersText(newer.size).replace('order', 'newer order')}</button>`
-    }</p>
+    <p class="newer" role="status">${newer.size === 0 ? nothing : html`<button type="button" @click=${actions.reload}>${icon('up')}${ordersText(newer.size).replace('order', 'newer order')}</button>`}</p>
     ${selectAllBanner(state, actions)}
     ${orders.length > 0 || (isLoading && isSlow) ? table(state, actions) : nothing}
     ${isEmptyList(state) ? emptyList(state, actions) : nothing}
@@ -179,9 +175,11 @@ function shipsCell(order: OrderRecord, isNarrow: boolean) {
   const { shipDate } = order;
   if (shipDate === undefined)
     return html`<span class="none">${isNarrow ? 'No ship date' : 'none'}</span>`;
+  // An order can be imported as shipped with a later date.
+  const isPast = order.status === 'shipped' && shipDate <= order.updatedAt;
   return isNarrow
     ? shipHint(order, true)
-    : html`<span class="at">${time(shipDate)}</span>${shipHint(order)}`;
+    : html`<span class="at">${time(shipDate)}</span>${shipHint(order, isPast)}`;
 }
 
 /** Rows while the list is read. */
@@ -196,7 +194,7 @@ const IMPORT = 'npx store-orders import orders.csv';
 /** The texts for an empty store, and for filters that match no order. */
 function emptyList(state: State, actions: Actions) {
   const { view, store } = state;
-  const { petId, prefix } = view;
+  const { prefix } = view;
   const whole = store === undefined ? 0n : totalOf(store.counts);
   if (isEmptyStore(state)) {
     return html`<div class="empty">${icon('box')}<h2>No orders yet</h2>
@@ -207,11 +205,8 @@ function emptyList(state: State, actions: Actions) {
   }
   const cleared = withoutFilters(view);
   const inside = withPart(view, prefix);
-  const onlyPet = { ...cleared, petId };
-  const others = petId !== undefined && searchOf(onlyPet) !== searchOf(view);
   return html`<div class="empty">${icon('search')}<h2>No order matches these filters</h2>
     <p><bdi>${filtersInWords(view)}</bdi> The store has ${ordersText(whole)} without them.</p>
     <p class="buttons"><a class="button primary" href=${searchOf(cleared)} @click=${actions.follow(cleared)}>Clear filters</a>
-      ${isPart(prefix) ? html`<a class="button" href=${searchOf(inside)} @click=${actions.follow(inside)}>Search inside references</a>` : nothing}
-      ${others ? html`<a class="button" href=${searchOf(onlyPet)} @click=${actions.follow(onlyPet)}>Keep only the pet</a>` : nothing}</p></div>`;
+      ${isPart(prefix) ? html`<a class="button" href=${searchOf(inside)} @click=${actions.follow(inside)}>Search inside references</a>` : nothing}</p></div>`;
 }

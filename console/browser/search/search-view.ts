@@ -1,7 +1,7 @@
 import type { OrderRecord } from '@store-orders/client';
 import { html, nothing } from 'lit-html';
 import type { Actions } from '../actions.ts';
-import { count, marked, time } from '../format.ts';
+import { count, marked, shipHint, time } from '../format.ts';
 import { icon } from '../icons.ts';
 import {
   isPart,
@@ -77,8 +77,10 @@ function hits(state: State, found: Found, actions: Actions) {
 }
 
 /** More of the order that Enter opens. */
-const peek = ({ shipDate, placedAt }: OrderRecord) =>
-  html`<p class="small">Ships ${time(shipDate)} · placed ${time(placedAt)}. Enter opens it.</p>`;
+function peek(order: OrderRecord) {
+  const ships = shipHint(order, true);
+  return html`<p class="small">${ships}${ships === nothing ? 'Placed' : ', placed'} ${time(order.placedAt)}. Enter opens it.</p>`;
+}
 
 /** Where the search for parts has ended, with a button that goes on; nothing at the end of the store, and if there are more hits than rows. */
 function endOf({ orders, examined, older, isReading, problem }: Containing, actions: Actions) {
