@@ -82,8 +82,11 @@ test('keys are listed with what they may do, their use and their ends; names are
   await keyOf(service, { name: 'old', expiresAt: now - DAY_MS });
   const { page, problems, manager } = await keysPage(t, service);
   const own = rowOf(page, 'Kim, front desk');
-  await own.getByText('You').waitFor();
-  assert.equal(await own.getByRole('button').count(), 0);
+  await own.getByText('You', { exact: true }).waitFor();
+  await own.getByRole('button', { name: /^Actions/ }).click();
+  await own.getByText('You are signed in with it: another key can change it.').waitFor();
+  assert.equal(await own.locator('.popover').getByRole('button').count(), 0);
+  await page.keyboard.press('Escape');
   assert.match(
     await own.innerText(),
     new RegExp(`${manager.key.id}[\\s\\S]*manages keys[\\s\\S]*just now`),

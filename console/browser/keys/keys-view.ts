@@ -137,7 +137,7 @@ function row(state: State, key: ManagedKey, actions: Actions) {
     <td role="cell" class="used"><span class=${isUnused ? 'soon' : ''}>${isOwn ? 'just now' : lastUse(key)}</span></td>
     <td role="cell" class="ends" data-name=${revokedAt === undefined ? 'Expires' : 'Revoked'}><span class=${isEnding && revokedAt === undefined ? 'soon' : ''}>${end === undefined ? 'Never' : html`${day(end)} <span class="sub">${daysFrom(end)}</span>`}</span></td>
     <td role="cell" class="made">${day(createdAt)} <span class="sub"><bdi>${maker ?? 'an operator'}</bdi></span></td>
-    <td role="cell" class="do">${isOwn ? nothing : menu(state, key, actions)}</td></tr>`;
+    <td role="cell" class="do">${menu(state, key, actions)}</td></tr>`;
 }
 
 /** What is not settled with a key. */
@@ -157,14 +157,14 @@ function pill(key: ManagedKey) {
 function menu({ session, view }: State, key: ManagedKey, actions: Actions) {
   const { id, name, state } = key;
   const { may, key: own } = session!;
-  const isWithin = key.scopes.every((each) => own.scopes.includes(each));
+  const isWithin = id !== own.id && key.scopes.every((each) => own.scopes.includes(each));
   const of = `menu-${id}`;
   const did = { ...onPage(view, 'activity'), by: id };
   const item = (text: string, picture: 'list' | 'again' | 'crossed', kind: QuestionKind) =>
     html`<button type="button" class="item ${kind}" popovertarget=${of} popovertargetaction="hide" @click=${actions.keys.ask(kind, key)}>${icon(picture)}${text}</button>`;
   return html`<button type="button" class="quiet icon-only" popovertarget=${of} aria-label="Actions for ${name}">${icon('more')}</button>
     <div class="popover" id=${of} popover role="dialog" aria-label="Actions for ${name}">
-      ${isWithin ? nothing : html`<p class="head">It may do more than your key, which therefore cannot change it.</p>`}
+      ${isWithin ? nothing : html`<p class="head">${id === own.id ? 'You are signed in with it: another key can change it.' : 'It may do more than your key, which therefore cannot change it.'}</p>`}
       ${isWithin && state !== 'revoked' ? item('Name and end…', 'list', 'change') : nothing}
       ${isWithin && state === 'valid' ? item(isOnlyInvited(key) ? 'Invite again…' : 'Replace the secret…', 'again', 'rotate') : nothing}
       ${may.follow ? html`<a class="item" href=${searchOf(did)} @click=${actions.follow(did)}>${icon('clock')}What it did</a>` : nothing}
