@@ -192,7 +192,7 @@ test('an order that ships meanwhile is not cancelled, and the page shows the rea
     .locator('aside')
     .getByText(/^Not cancelled: it was already shipped at /)
     .waitFor();
-  await row(page, 1).getByText('Shipped').waitFor();
+  await row(page, 1).locator('.pill').getByText('Shipped').waitFor();
   assert.equal((await service.store.orders([1n]))[0]?.status, 'shipped');
 });
 
@@ -289,7 +289,7 @@ test('changed orders are updated in place, and new orders are shown on request',
   const { page } = await signedIn(t, browser, service);
   await live(page);
   await service.store.apply([{ type: 'ship', id: 1n, at: Date.now() }]);
-  await row(page, 1).getByText('Shipped').waitFor();
+  await row(page, 1).locator('.pill').getByText('Shipped').waitFor();
   await page.getByRole('link', { name: 'Shipped 1' }).waitFor();
   await place(service.store, pending(3n));
   await listed(page, ['2', '1']);
@@ -339,8 +339,8 @@ test('a change that arrives while a page is read is not lost', async (t) => {
   ]);
   await page.getByRole('link', { name: 'Shipped 2' }).waitFor();
   mayGoOn.resolve();
-  await row(page, 5).getByText('Shipped').waitFor();
-  await row(page, 60).getByText('Shipped').waitFor();
+  await row(page, 5).locator('.pill').getByText('Shipped').waitFor();
+  await row(page, 60).locator('.pill').getByText('Shipped').waitFor();
 });
 
 test('signing out aborts pending requests, and their responses do not end the next session', async (t) => {
