@@ -5,7 +5,7 @@ import { ago, count, REASONS, shipHint, time } from './format.ts';
 import type { Handler } from './handlers.ts';
 import { eventWords, icon } from './icons.ts';
 import { moreIn, onPage, searchOf, totalOf, type View, withoutFilters } from './list/address.ts';
-import { isEmptyStore, showOrder } from './list/list-state.ts';
+import { showOrder } from './list/list-state.ts';
 import { pill } from './list/list-view.ts';
 import { dayText } from './list/range.ts';
 import type { Screen } from './screen.ts';
@@ -81,7 +81,7 @@ function contents(state: State, detail: Detail, actions: Actions) {
     <div class="body">
       ${state.placed === id ? html`<p class="notice placed">${icon('done')}<span>Placed just now.</span><button type="button" @click=${actions.openForm()}>Place another</button></p>` : nothing}
       <div role="alert">${failure === undefined || state.dialog?.kind === 'one' ? nothing : failureNotice(failure, actions.act(failure.action))}
-        ${problem === undefined ? nothing : html`<div class="notice">${icon('warning')}<div>${order === undefined ? nothing : html`<b>Not read again.</b>`}<p>${problem || 'There is no order with this id.'}</p></div>${order === undefined && !isEmptyStore(state) ? referenceLink(state, id, actions) : nothing}${problem === '' ? nothing : html`<button type="button" @click=${actions.readDetails}>Try again</button>`}</div>`}</div>
+        ${problem === undefined ? nothing : html`<div class="notice">${icon('warning')}<div>${order === undefined ? nothing : html`<b>Not read again.</b>`}<p>${problem || 'There is no such order.'}</p></div>${order === undefined && state.orders.length > 0 ? referenceLink(state, id, actions) : nothing}${problem === '' ? nothing : html`<button type="button" @click=${actions.readDetails}>Try again</button>`}</div>`}</div>
       ${order === undefined && problem === undefined ? html`<p role="status" class="small">Loading…</p>` : nothing}
       ${order === undefined ? nothing : html`<h3>Order</h3>${facts(state, order, detail, actions)}`}
       ${events.length === 0 ? nothing : html`<h3>History</h3>${timeline(state, detail, actions)}`}

@@ -54,11 +54,12 @@ function mainOf(state: State, actions: Actions) {
   if (page === 'orders' && may.read)
     return html`${filterBar(state, actions)} ${ordersList(state, actions)}`;
   const what = page === 'scan' ? 'orders' : page;
+  const placesOnly = may.place && !may.read;
   return html`<div class="head"><h1 tabindex="-1">${capital(page)}</h1></div>
     <div class="empty">${icon('lock')}<h2>This key may not see ${what}</h2>
-      <p>Sign in with a key that may.${may.place && !may.read ? ' It can place orders.' : ''}</p>
-      ${may.place && !may.read ? html`<button type="button" class="primary" @click=${actions.openForm()}>${icon('plus')}Place an order</button>` : nothing}
-      <button type="button" class=${may.place && !may.read ? '' : 'primary'} @click=${actions.signOut}>Sign out</button></div>`;
+      <p>Sign in with a key that may.${placesOnly ? ' It can place orders.' : ''}</p>
+      ${placesOnly ? html`<button type="button" class="primary" @click=${actions.openForm()}>${icon('plus')}Place an order</button>` : nothing}
+      <button type="button" class=${placesOnly ? '' : 'primary'} @click=${actions.signOut}>Sign out</button></div>`;
 }
 
 function appBar(state: State, actions: Actions) {

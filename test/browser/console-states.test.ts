@@ -718,6 +718,6 @@ test('an imported order says so, a shipped one in the past, and one that does no
   await page.getByLabel('Find an order').fill('A-10');
   await page.getByText(/^Shipped 2 days ago, placed .* Enter opens it\.$/).waitFor();
   await page.goto(new URL('?order=2', page.url()).href);
-  await page.getByText('There is no order with this id.').waitFor();
+  await page.getByText('There is no such order.').waitFor();
   assert.equal(await page.getByRole('button', { name: /Try again|Print the slip/ }).count(), 0);
 });

@@ -84,7 +84,7 @@ test('keys are listed with what they may do, their use and their ends; names are
   const own = rowOf(page, 'Kim, front desk');
   await own.getByText('You', { exact: true }).waitFor();
   await own.getByRole('button', { name: /^Actions/ }).click();
-  await own.getByText('You are signed in with it: another key can change it.').waitFor();
+  await own.getByText('Another key can change your own.').waitFor();
   assert.equal(await own.locator('.popover').getByRole('button').count(), 0);
   await page.keyboard.press('Escape');
   assert.match(

@@ -105,7 +105,7 @@ function summary(draft: KeyDraft, { key }: Session, actions: Actions) {
     <dl class="facts"><dt>Expires</dt><dd>${end === undefined ? 'never' : day(end)}</dd><dt>Environment</dt><dd>${key.environment}</dd><dt>Made by</dt><dd><bdi>${key.name}</bdi></dd></dl>
     <div class="foot">
       <div role="alert">${problem === undefined ? nothing : html`<p class="notice">${icon('warning')}<span>${problem}</span></p>`}</div>
-      <p class="small">${user === 'person' ? 'A link and a code that invite the person follow: good once, for an hour.' : 'The secret is shown once, right after this.'}</p>
+      <p class="small">${user === 'person' ? 'You get an invitation for this person, good once, for an hour.' : 'The secret is shown once, right after this.'}</p>
       <button class="primary" aria-disabled=${isActing}>${isActing ? 'Creating…' : sent === undefined ? 'Create key' : 'Create it again'}</button>
       ${sent !== undefined && !isActing ? html`<button type="button" class="quiet" @click=${actions.keys.startAnother}>Start another form</button>` : nothing}
     </div></aside>`;

@@ -164,7 +164,7 @@ function menu({ session, view }: State, key: ManagedKey, actions: Actions) {
     html`<button type="button" class="item ${kind}" popovertarget=${of} popovertargetaction="hide" @click=${actions.keys.ask(kind, key)}>${icon(picture)}${text}</button>`;
   return html`<button type="button" class="quiet icon-only" popovertarget=${of} aria-label="Actions for ${name}">${icon('more')}</button>
     <div class="popover" id=${of} popover role="dialog" aria-label="Actions for ${name}">
-      ${isWithin ? nothing : html`<p class="head">${id === own.id ? 'You are signed in with it: another key can change it.' : 'It may do more than your key, which therefore cannot change it.'}</p>`}
+      ${isWithin ? nothing : html`<p class="head">${id === own.id ? 'Another key can change your own.' : 'It may do more than your key, which therefore cannot change it.'}</p>`}
       ${isWithin && state !== 'revoked' ? item('Name and end…', 'list', 'change') : nothing}
       ${isWithin && state === 'valid' ? item(isOnlyInvited(key) ? 'Invite again…' : 'Replace the secret…', 'again', 'rotate') : nothing}
       ${may.follow ? html`<a class="item" href=${searchOf(did)} @click=${actions.follow(did)}>${icon('clock')}What it did</a>` : nothing}

@@ -160,9 +160,9 @@ function statusChip({ view }: State, actions: Actions) {
   const value = statuses.length > 1 ? names.join(' or ') : undefined;
   return chip(
     { name: 'status', value, without },
-    html`<div class="popover form" id="filter-status" popover role="dialog" aria-label="Status"><fieldset><legend class="hidden">Statuses</legend>
+    html`<div class="popover form" id="filter-status" popover role="dialog" aria-label="Status">
       ${STATUSES.map((each) => html`<label class="item"><input type="checkbox" .checked=${statuses.length === 0 || statuses.includes(each)} @change=${actions.toggleStatus(each)} />${STATUS_NAMES[each]}</label>`)}
-    </fieldset></div>`,
+    </div>`,
     actions,
   );
 }

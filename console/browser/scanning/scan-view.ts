@@ -63,8 +63,7 @@ function outcome({ result, order, scan: { trackingNumber } }: JudgedScan) {
   const [className, name, text] = RESULTS[result];
   const used = order?.trackingNumber;
   const isUnused = trackingNumber !== undefined && isEnded(order) && trackingNumber !== used;
-  const other =
-    isUnused && order!.status === 'shipped' ? `, with ${used ?? 'no tracking number'}` : '';
+  const other = isUnused && result === 'ended' ? `, with ${used ?? 'no tracking number'}` : '';
   // It can have been shipped before it was imported.
   const [end = ''] = [order?.shipDate ?? [], order?.updatedAt ?? []].flat().sort();
   const before = result === 'ended' ? `${text} ${order!.status} ${ago(end)}` : text;
