@@ -124,11 +124,7 @@ export class App {
       if (icon !== null) icon.title = icon.ariaLabel ?? icon.innerText;
     });
     listenForPrints(this.#screen);
-    listenForKeys(this.#shortcuts, {
-      isSignedIn: () => state.session !== undefined,
-      areOn: () => state.preferences.hasShortcuts,
-      isForScans: () => state.view.page === 'scan',
-    });
+    listenForKeys(this.#shortcuts, state);
     // A link that is opened in this tab while the page is there.
     addEventListener('hashchange', () => void this.#openInvitation(takeTicket()));
     await (ticket === undefined ? this.#resume() : this.#openInvitation(ticket));
@@ -407,7 +403,7 @@ export class App {
    * @param isScanned whether a part of a reference finds nothing
    */
   async #goToFound(text: string, { isScanned }: { readonly isScanned: boolean }): Promise<void> {
-    const { view } = this.#screen.state;
+    const { view, dialog } = this.#screen.state;
     if (text.trim() === '') return;
     const others = { ...withoutFilters(view), page: 'orders' } as const;
     const ofPet = isWrittenPet(text) ? { ...others, petId: parseWrittenId(text) } : undefined;
@@ -423,6 +419,8 @@ export class App {
     const late = setTimeout(leave, LATE_MS);
     const found = await this.#search.find(text);
     clearTimeout(late);
+    // A form that was opened meanwhile stays, and so does the text in the search box.
+    if (this.#screen.state.dialog !== dialog) return;
     const named = found === undefined ? [] : namedBy(found);
     const part = found === undefined || isScanned ? undefined : onlyHit(found);
     const only = named.length > 0 ? named : [part ?? []].flat();
@@ -496,19 +494,19 @@ export class App {
     await reading;
     if (isFirst) document.querySelector('tr.open')?.scrollIntoView({ block: 'nearest' });
     const isSorted = !isFirst && before.sorting !== view.sorting;
-    if (isSorted) await this.#screen.focus('th[aria-sort$="scending"] a');
+    if (isSorted) await this.#screen.focusRead('th[aria-sort$="scending"] a');
   }
 
   /** Reads the next page, or the list from its beginning if that read failed; moves the focus to the first new order. */
   async #readMore(): Promise<void> {
     const { length } = this.#screen.state.orders;
     await (length === 0 ? this.#list.read() : this.#list.readPage());
-    await this.#screen.focus(`tbody tr:nth-child(${length + 1}) th a`);
+    await this.#screen.focusRead(`tbody tr:nth-child(${length + 1}) th a`);
   }
 
   async #reload(): Promise<void> {
     await this.#list.readAgain();
-    await this.#screen.focus('tbody th a');
+    await this.#screen.focusRead('tbody th a');
   }
 
   async #copy(text: string, what: string): Promise<void> {
@@ -538,6 +536,8 @@ export class App {
         if (isBeyond && !state.isLoading) await this.#list.readPage();
         if (state.orders.length > length) continue;
         this.#steps = 0;
+        // A person searches meanwhile.
+        if (document.activeElement?.closest('form')) break;
         const next = state.orders[Math.min(to, state.orders.length - 1)];
         if (next === undefined || next.id === state.current) break;
         this.#screen.set({ current: next.id });

@@ -57,7 +57,9 @@ export class Burst {
   /** Takes a character. @returns whether it begins a text */
   add(key: string, at: number, from: EventTarget | null, mostMs: number): boolean {
     const pauseMs = at - this.#at;
-    const goesOn = this.isSwift && !this.isTaken;
+    // A person goes on elsewhere.
+    const mayGoOn = this.#isFast || (this.isSwift && from === this.#from);
+    const goesOn = mayGoOn && !this.isTaken;
     if (pauseMs > (goesOn ? LATE_END_MS : mostMs)) this.clear();
     const isFirst = this.text === '';
     if (isFirst) {

@@ -1,4 +1,5 @@
 import { Burst, type End } from './burst.ts';
+import type { State } from './state.ts';
 
 /** The actions of keys. Letters and digits have an action only outside of text fields and dialogs. */
 export interface Shortcuts {
@@ -37,8 +38,8 @@ const AFTER_LETTER_MS = 300;
 const SAME_CODE_MS = 1_000;
 /** How long a blank waits for a code that it begins, on the page for scanning. */
 const BLANK_MS = 500;
-/** The second keys after g. */
-const PAGES = 'oask';
+/** The pages by the second keys after g. */
+const PAGES = { o: 'orders', a: 'activity', s: 'scan', k: 'keys' } as const;
 /** Letters that do no harm if they begin a slow code. */
 const HARMLESS = 'jkx/';
 /** Characters of the shortest code that is known as one without Enter. */
@@ -49,21 +50,8 @@ const LEAST_SWIFT = 6;
 /**
  * Calls the actions of keys. A barcode scanner is a keyboard, too: keys in succession are one code, whatever has the focus outside of a text field,
  * and none of them has its own action; at most the first, if it is harmless and the scanner pauses. In a field, a code is known by its speed.
- * @param areOn whether letters are shortcuts now
- * @param isForScans whether all keys outside of text fields are codes
  */
-export function listenForKeys(
-  shortcuts: Shortcuts,
-  {
-    isSignedIn,
-    areOn,
-    isForScans,
-  }: {
-    readonly isSignedIn: () => boolean;
-    readonly areOn: () => boolean;
-    readonly isForScans: () => boolean;
-  },
-): void {
+export function listenForKeys(shortcuts: Shortcuts, state: State): void {
   const burst = new Burst();
   /** Of the key that is down. */
   let end: End | undefined;
@@ -77,28 +65,24 @@ export function listenForKeys(
   /** What had the focus when the key that is down was pressed. */
   let pressedOn: EventTarget | null = null;
 
+  /** Whether all keys outside of text fields are of codes. */
+  const isForScans = () => state.view.page === 'scan';
   /** Whether single keys have actions now. */
-  const mayAct = () => areOn() && !isForScans() && !isAbove();
+  const mayAct = () => state.preferences.hasShortcuts && !isForScans() && !isAbove();
 
+  /** The page that a key leads to after g. */
+  const pageOf = (key: string) =>
+    performance.now() < goUntil ? PAGES[key as keyof typeof PAGES] : undefined;
   const act = (key: string) => {
     actedAt = performance.now();
-    const isSecond = actedAt < goUntil && PAGES.includes(key);
-    goUntil = 0;
-    if (key === 'g' && !isSecond) goUntil = actedAt + SECOND_KEY_MS;
-    const second = {
-      o: () => shortcuts.goTo('orders'),
-      a: () => shortcuts.goTo('activity'),
-      s: () => shortcuts.goTo('scan'),
-      k: () => shortcuts.goTo('keys'),
-    };
-    const action = isSecond ? second[key as 'o'] : actionOf(shortcuts, key);
-    if (key === 'x' && !isSecond) undo.push(shortcuts.select(false));
-    else action?.();
+    const page = pageOf(key);
+    goUntil = page === undefined && key === 'g' ? actedAt + SECOND_KEY_MS : 0;
+    if (page !== undefined) shortcuts.goTo(page);
+    else if (key === 'x') undo.push(shortcuts.select(false));
+    else actionOf(shortcuts, key)?.();
   };
   const hasAction = (key: string) =>
-    (performance.now() < goUntil && PAGES.includes(key)) ||
-    /[gx]/.test(key) ||
-    actionOf(shortcuts, key) !== undefined;
+    (pageOf(key) ?? actionOf(shortcuts, key)) !== undefined || /[gx]/.test(key);
   /** Its first letters may have selected orders. */
   const take = (to: (text: string) => void, text: string) => {
     for (const each of undo) each?.();
@@ -244,16 +228,21 @@ export function listenForKeys(
       if (isErased) burst.erase(timeStamp);
       else if (/^(Arrow|Escape|Backspace|Delete|Home|End$)/.test(key)) burst.clear();
       // Chromium sends an event without a key when a suggestion is taken. Characters with AltGr have both modifiers.
-      if (key?.length !== 1 || (ctrlKey && !altKey) || metaKey || repeat) return;
+      // With Alt alone, a character is text in a field only.
+      const isCommand = metaKey || (ctrlKey !== altKey && (ctrlKey || !isTyping(target)));
+      if (key?.length !== 1 || isCommand || repeat) return;
       if (burst.add(key, timeStamp, target, mostMs)) undo = [];
     },
     true,
   );
   addEventListener('keydown', (event) => {
     const { key, target, isComposing } = event;
-    if (!isSignedIn()) {
-      // It accepts no invitation.
-      if (!isTyping(target) && (end?.isScanned || end?.isSecond)) event.preventDefault();
+    if (state.session === undefined) {
+      clearTimeout(timer);
+      if (isTyping(target)) return;
+      // A code accepts no invitation.
+      if (key === ' ') onCharacter(event);
+      else if (end?.isSecond || (end?.text ?? '') !== '') event.preventDefault();
       return;
     }
     if (isComposing) return;
@@ -277,6 +266,11 @@ export function listenForKeys(
     timer = undefined;
     if (isTyping(target)) {
       if (end !== undefined && isSearch(target)) onEndInSearch(event, target, end);
+      if (target instanceof HTMLTextAreaElement && key === 'Tab' && end?.isFast) {
+        // Each code is a line of the list.
+        event.preventDefault();
+        target.setRangeText('\n', target.selectionStart, target.selectionEnd, 'end');
+      }
     } else if (end !== undefined) onEnd(event, end);
     else if (!goesOn) onCharacter(event);
   });

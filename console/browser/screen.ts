@@ -97,6 +97,11 @@ export class Screen {
     await Promise.resolve();
   }
 
+  /** Moves the focus to what was read, unless a person has gone to a form meanwhile. */
+  async focusRead(selector: string): Promise<void> {
+    if (!document.activeElement?.closest('form')) await this.focus(selector);
+  }
+
   /** Moves the focus after the next drawing. @returns what has it; null if there is none */
   async focus<Own extends HTMLElement>(selector: string): Promise<Own | null> {
     await this.drawn();

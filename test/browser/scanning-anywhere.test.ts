@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
 import { Burst } from '../../console/browser/burst.ts';
 import { SCOPES } from '../../src/domain/api-key.ts';
 import { pending, place, type Service, startService } from '../http/harness.ts';
@@ -36,9 +36,13 @@ const press = async (page: Page, key: string, afterMs: number) => {
 /** A fast scan whose Enter comes after this. */
 const late = (code: string, endMs: number) => [300, ...Array(code.length - 1).fill(10), endMs];
 /** The orders 1, 2, 998, 1000, 1998, 2000 and three with references, with order 2 open; the clock stands still. */
-async function opened(t: Parameters<typeof startService>[0], search = '?order=2') {
+async function opened(
+  t: Parameters<typeof startService>[0],
+  search = '?order=2',
+  more: readonly bigint[] = [],
+) {
   const service = await startService(t);
-  const ids = [1n, 2n, 998n, 1000n, 1998n, 2000n].map(pending);
+  const ids = [1n, 2n, 998n, 1000n, 1998n, 2000n, ...more].map(pending);
   const references = ['Web-2026-1', 'LOT-2026-5', 'WEB-1'].map((reference, index) => ({
     ...pending(BigInt(5_001 + index)),
     reference,
@@ -544,6 +548,70 @@ test('a person types, pauses, and goes on with Tab', async (t) => {
   await page.keyboard.press('Backspace');
   await press(page, 'Enter', 90);
   await details(page, 5002).waitFor();
+});
+
+test('an answer that comes late takes neither the cursor nor a form from a person', async (t) => {
+  const more = Array.from({ length: 60 }, (_, index) => BigInt(100 + index));
+  const { page } = await opened(t, '', more);
+  let mayGoOn = Promise.withResolvers<void>();
+  await page.route(/orders(\?|\/find)/, async (route) => {
+    await mayGoOn.promise;
+    await route.continue();
+  });
+  const rows = page.locator('tbody tr');
+  const goOn = async (there: Locator) => {
+    mayGoOn.resolve();
+    await there.waitFor();
+    mayGoOn = Promise.withResolvers();
+  };
+  const type = async (text: string) => {
+    for (const key of text) await press(page, key, 300);
+    await page.clock.runFor(300);
+  };
+  await page
+    .getByRole('columnheader', { name: /^Order/ })
+    .getByRole('link')
+    .click();
+  await type('/we');
+  await goOn(page.locator('th[aria-sort="ascending"]'));
+  await type('b-n');
+  assert.equal(await box(page).inputValue(), 'web-n');
+  await press(page, 'Escape', 300);
+  await page.getByRole('button', { name: 'Show more' }).click();
+  await type('/we');
+  await goOn(rows.nth(60));
+  await type('b-n');
+  assert.equal(await box(page).inputValue(), 'web-n');
+  await press(page, 'Escape', 300);
+  // A form that is opened while a scan is looked up.
+  await scanAt(page, '998', [1_200, 10]);
+  await page.clock.runFor(300);
+  await page.getByRole('heading', { name: 'Orders' }).click();
+  await ask(page, 'Place order');
+  const pet = page.getByRole('dialog').getByLabel('Pet');
+  await pet.pressSequentially('41');
+  const found = page.waitForResponse(/find/);
+  mayGoOn.resolve();
+  await found;
+  // What this answers comes after it.
+  await page.evaluate("fetch('/readyz').then((response) => response.text())");
+  await page.keyboard.press('2');
+  assert.equal(await pet.inputValue(), '412');
+  await leave(page);
+  // What was looked for stays in the box, and what was typed in a form does not go there.
+  await ask(page, 'Place order');
+  for (const key of '4125') await press(page, key, 90);
+  await press(page, 'Escape', 400);
+  await press(page, 'k', 450);
+  await page.clock.runFor(210);
+  assert.equal(await box(page).inputValue(), '998');
+});
+
+test('a letter with Alt has no action', async (t) => {
+  const { page } = await opened(t);
+  await press(page, 'Alt+s', 300);
+  await press(page, 'Enter', 500);
+  assert.equal(await question(page).count(), 0);
 });
 
 test('a slip that was refused is not part of the next scan', async (t) => {
