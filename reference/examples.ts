@@ -178,11 +178,14 @@ export function curlLine(sampled: Sampled): string {
     `curl ${isStream(operation) ? '--no-buffer ' : ''}${method === 'get' ? '' : `--request ${method.toUpperCase()} `}"${targetOf(sampled, inShell)}"`,
     `--header "Authorization: Bearer ${inShell('KEY')}"`,
     isKeyed(parameters) && '--header "Idempotency-Key: $REQUEST"',
-    body !== undefined && `--header "Content-Type: application/json" \\\n  --data '${json}'`,
+    body !== undefined &&
+      `--header "Content-Type: application/json" \\\n  --data '${json.replaceAll('\n', '\n  ')}'`,
   ]
     .filter(Boolean)
     .join(' \\\n  ');
-  const request = isKeyed(parameters) ? `REQUEST=${RANDOM_IN_SHELL}\n` : '';
+  const request = isKeyed(parameters)
+    ? `# Random; the same if the request is repeated.\nREQUEST=${RANDOM_IN_SHELL}\n`
+    : '';
   return `${environmentLine(variables)}${pagesLine(sampled, '#')}${request}${call}`;
 }
 

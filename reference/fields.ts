@@ -8,12 +8,11 @@ export function typeName(schema: Schema): Html {
   const { minimum, maximum, minItems, maxItems, minLength, maxLength } = schema;
   if (schema.type === 'array')
     return html`array of ${typeName(schema.items!)}${countOf(';', 'items', minItems, maxItems)}`;
-  const type = schema.format ?? schema.type;
   // The length of a time or of a listed value is given by these.
   const isFree = schema.format === undefined && schema.enum === undefined;
   // Error codes have a table of their own.
   const values = schema.enum ?? (schema.pattern === undefined && openValues(schema));
-  return html`${String(type)}${minimum !== undefined && `, from ${minimum}`}${maximum !== undefined && ` to ${maximum}`}${isFree && countOf(',', 'characters', minLength, maxLength)}${
+  return html`${String(schema.format ?? schema.type)}${minimum !== undefined && `, from ${minimum}`}${maximum !== undefined && ` to ${maximum}`}${isFree && countOf(',', 'characters', minLength, maxLength)}${
     values && html`: ${values.map((each, index) => html`${index > 0 && ', '}<code>${each}</code>`)}`
   }`;
 }

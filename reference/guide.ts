@@ -51,8 +51,9 @@ function firstRequest(firstCall: Html): Html {
 <h1 id="first-request-title">First request in two minutes</h1>
 <p class="lead">List the orders of a pet store, cancel those that have not shipped and, with version 2, place, ship and follow them.</p>
 <p><b>An order is not edited</b>: to change its quantity, pet or date, cancel it and place another.</p>
+<p><b>Client library</b> for JavaScript: <code>npm install @store-orders/client</code></p>
 <ol class="steps">
-<li><b>Get a key</b> <p>Whoever runs the store makes it, with the <a href="#keys">scopes</a> you need: <code>so_live_…</code> for production, <code>so_test_…</code> for staging. It is shown once.</p></li>
+<li><b>Get a key</b> <p>Whoever runs the store makes it, with the <a href="#keys">scopes</a> you need. It is shown once.</p></li>
 <li><b>Send it as a bearer token</b> <p>Every operation needs it, in the <code>Authorization</code> header. Keep it out of URLs and of code.</p></li>
 <li><b>Read the answer with every digit</b> <p>Ids are int64. <code>JSON.parse</code> turns 9007199254740993 into 9007199254740992, <a href="#ids">another order</a>; the samples here do not.</p></li>
 </ol>
@@ -131,15 +132,15 @@ export function errorGuide(rootUrl: string): Html {
     .split('\n')
     .filter((line) => line.startsWith('| `'))
     .map((line) => line.split(/(?<!\\)\|/).map((cell) => cell.trim()));
-  const seen = new Set<string>();
   const table = html`<table class="errors">
 <thead><tr><th scope="col">Code</th><th scope="col">Status</th><th scope="col">Cause</th><th scope="col">What to do</th></tr></thead>
 <tbody>
-${rows.map(([, code, status, cause, remedy]) => {
+${rows.map(([, code, status, cause, remedy], index) => {
   const name = code!.replaceAll('`', '');
-  const isFirst = !seen.has(name);
-  seen.add(name);
-  return html`<tr${isFirst && html` id="error-${name}"`}><th scope="row"><code>${name}</code></th><td>${status}</td><td>${inlineMarkdown(cause!)}</td><td>${inlineMarkdown(remedy!)}</td></tr>
+  // A code of one version has its name after the cause.
+  const [, text, only] = /^(.*?)(?: (?:In )?(v\d)\.)?$/.exec(cause!)!;
+  const isFirst = rows.findIndex(([, each]) => each === code) === index;
+  return html`<tr${isFirst && html` id="error-${name}"`}><th scope="row"><code>${name}</code>${only && html` <small>${only}</small>`}</th><td>${status}</td><td>${inlineMarkdown(text!)}</td><td>${inlineMarkdown(remedy!)}</td></tr>
 `;
 })}</tbody>
 </table>

@@ -129,7 +129,7 @@ function scopeLine(operation: Operation): Html {
 function repeatable(method: string, parameters: readonly Parameter[]): string {
   if (method === 'get') return 'yes';
   const isKeyed = parameters.some(({ name }) => name === 'Idempotency-Key');
-  return isKeyed ? 'with the same key' : 'after a 503 or no response, see below';
+  return isKeyed ? 'with the same Idempotency-Key' : 'after a 503 or no response, see below';
 }
 
 function parameterLines(

@@ -53,7 +53,7 @@ ${head}
 <a class="brand" href="#first-request"><svg class="mark" viewBox="0 0 24 24" aria-hidden="true"><rect width="24" height="24" rx="6"></rect><path d="${MARK}"></path></svg><span>Store Orders <span class="api">API</span></span></a>
 <nav class="segments" aria-label="Version">${versions.map(({ version, document }) => html`<a href="#${version}" data-version="${version}">${version} <span>${stabilityOf(document)}</span></a>`)}</nav>
 <div class="links"><a href="${linkRoot}/openapi/${latest}.yaml">OpenAPI</a>${live?.hasConsole === true && html`<a href="/console">Console</a>`}</div>
-${live !== undefined && keyForm(live.environment)}
+${live !== undefined && KEY_FORM}
 </header>
 <details class="contents" open><summary>Contents <span class="where"></span></summary>
 <nav class="operations" aria-label="Contents">
@@ -79,11 +79,8 @@ ${changelogSection()}
 }
 
 /** The key stays in the page: it is neither stored nor part of a URL. */
-function keyForm(environment: string): Html {
-  const placeholder = environment === 'staging' ? 'so_test_…' : 'so_live_…';
-  return html`<form class="key" hidden><label class="hidden" for="key">API key</label>
-<input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="Key for “Try it”: ${placeholder}" aria-describedby="key-kept"><span class="hidden" id="key-kept">The key stays in the page; it is not stored.</span></form>`;
-}
+const KEY_FORM = html`<form class="key" hidden><label class="hidden" for="key">API key</label>
+<input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="Key for “Try it”" aria-describedby="key-kept"><span class="hidden" id="key-kept">The key stays in the page; it is not stored.</span></form>`;
 
 const operationsOf = (paths: OpenApi['paths']) =>
   Object.entries(paths).flatMap(([path, operations]) =>

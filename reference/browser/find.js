@@ -16,9 +16,23 @@ export function addFind() {
   const found = /** @type {HTMLElement} */ (document.querySelector('.found'));
   const none = /** @type {HTMLElement} */ (document.querySelector('.found-none'));
   const all = /** @type {HTMLElement} */ (document.querySelector('.contents .all'));
+  const contents = /** @type {HTMLDetailsElement} */ (form.closest('.contents'));
   /** @type {ReturnType<typeof indexed>[] | undefined} */
   let places;
   form.hidden = false;
+  const focus = () => {
+    contents.open = true;
+    input.focus();
+  };
+  // Where the contents are closed, their line leads here.
+  const way = withText('span', 'Find');
+  way.className = 'to-find';
+  way.prepend(form.querySelector('.icon')?.cloneNode(true) ?? '');
+  way.addEventListener('click', (event) => {
+    event.preventDefault();
+    focus();
+  });
+  contents.querySelector('summary')?.append(way);
 
   const show = () => {
     places ??= placesIn(document).map(indexed);
@@ -28,7 +42,7 @@ export function addFind() {
     all.hidden = answers.length > 0;
     none.textContent =
       input.value.trim() !== '' && answers.length === 0
-        ? 'Nothing was found. These are all contents:'
+        ? `Nothing was found for “${input.value.trim()}”. These are all contents:`
         : '';
   };
   input.addEventListener('input', show);
@@ -50,8 +64,7 @@ export function addFind() {
       event.target instanceof Element && event.target.closest('input, textarea, select');
     if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey) return;
     event.preventDefault();
-    /** @type {HTMLDetailsElement} */ (document.querySelector('.contents')).open = true;
-    input.focus();
+    focus();
   });
 }
 

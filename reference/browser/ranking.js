@@ -3,7 +3,7 @@
 /** @typedef {import('./places.js').Place} Place */
 
 /** Places with less than this part of the best score are left out. */
-const LEAST_SCORE = 0.25;
+const LEAST_SCORE = 0.4;
 /** A word in a name counts as much as in so many texts. */
 const IN_NAME = 4;
 /** A word in the text of a part, which is shorter than that of its guide. */
@@ -17,13 +17,16 @@ const IN_TEXT = 0.7;
 /** What a name loses if it is mostly other words. */
 const OTHER_WORDS = 0.4;
 
-/** What people ask for, by the beginnings of words (a hyphen ends a word), and what the page calls it. */
+/** What people ask for, by the beginnings of words, and what the page calls it; a hyphen ends a word. */
 const MEANINGS = [
   ['auth unauth login log token bearer credential password', 'key scope 401'],
   ['forbid permission permit deni deny allow access', 'scope 403'],
   ['get-key obtain', 'scope'],
   ['sandbox staging production environment test-mode test-key test-data', 'key scope'],
-  ['client library sdk install npm package', 'first'],
+  ['client library sdk install npm package', 'library'],
+  ['curl sample example snippet', 'first'],
+  ['time-z timezone', 'zone utc boundaries'],
+  ['tracking- carrier parcel', 'ship-an-order ship-several'],
   ['leak compromis stolen', 'revoke replace'],
   ['pag', 'page cursor'],
   ['rate throttl quota', 'limit 429'],
@@ -54,7 +57,10 @@ const MEANINGS = [
   ['length', 'characters'],
   ['change-', 'edited'],
   ['create new buy', 'place'],
-].map(([asked = '', meant = '']) => ({ asked: asked.split(' '), meant: wordsOf(meant) }));
+].map(([asked = '', meant = '']) => ({
+  asked: asked.split(' '),
+  meant: meant.split(' ').map((each) => each.replaceAll('-', ' ')),
+}));
 
 /** Words of questions that say nothing about what is looked for. */
 const FILLERS = wordsOf(

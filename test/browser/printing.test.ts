@@ -89,7 +89,7 @@ test('slips and pick lists are printed of the selected orders only, with codes a
   );
   assert.match(
     words,
-    /Ships Pet 7 1 2 Grüße Dec 24, 2026 Pet 8 7 2 orders 5 3 Dec 24, 2026 2 1 PO-1 Dec 24, 2026 All 8 3 orders/,
+    /Done Pet Pieces Code Order Reference Ships 7 1 2 Grüße Dec 24, 2026 8 7 in 2 orders 8 5 3 Dec 24, 2026 8 2 1 PO-1 Dec 24, 2026 All 8 in 3 orders/,
   );
   assert.deepEqual(problems, []);
 });
@@ -104,7 +104,9 @@ for (const format of ['A4', 'Letter', 'A6']) {
     await page.getByLabel(/^Select order/).check();
     await page.getByRole('button', { name: 'Print slips' }).click();
     await page.locator('.slip').waitFor({ state: 'attached' });
-    assert.equal((await printed(page, { format })).length, 1);
+    const sheets = await printed(page, { format });
+    assert.equal(sheets.length, 1);
+    assert.match(sheets[0]!, /^Order 8000000000000000001$/m);
   });
 }
 
@@ -146,7 +148,7 @@ test('an open order is printed as one page, with its codes, dates and history', 
   const pages = await printed(page, { format: 'A4' });
   assert.equal(pages.length, 1);
   const words = pages[0]!.replaceAll(/\s+/g, ' ');
-  assert.match(words, /Order 61 WEB-61 Cancelled Pet 61 Quantity 1/);
+  assert.match(words, /Order 61 Reference WEB-61 Cancelled Pet 61 Quantity 1/);
   assert.match(words, /Reason out of stock History When What By .*, \d{4}, .* Cancelled test/);
   const small = await printed(page, { format: 'A6' });
   assert.match(small[0]!, /^Order 61$/m);
@@ -160,7 +162,11 @@ test('a shipped order is printed with its ship date, which can be in the future'
   const { page } = await signedIn(t, browser, service, { search: '?order=1' });
   await page.getByRole('heading', { name: 'History' }).waitFor();
   const [text] = await printed(page, { format: 'A4' });
-  assert.match(text!.replaceAll(/\s+/g, ' '), /Quantity 1 Ship date Dec 11, 2099, /);
+  assert.match(text!.replaceAll(/\s+/g, ' '), /Quantity 1 Ship date planned for Dec 11, 2099, /);
+  await page.keyboard.press('Escape');
+  await page.getByRole('heading', { name: 'Order 1' }).waitFor({ state: 'detached' });
+  const [list] = await printed(page, { format: 'A4' });
+  assert.match(list!, /1 Shipped 1 1 planned for\nDec 11, 2099/);
 });
 
 test('the activity is printed with the bars of its charts, the store and the time', async (t) => {
@@ -168,6 +174,8 @@ test('the activity is printed with the bars of its charts, the store and the tim
   await placeSamples(service.store, 60);
   const { page } = await signedIn(t, browser, service, { search: '?view=activity' });
   await page.getByRole('heading', { name: 'Orders a day' }).waitFor();
+  const sheets = await printed(page, { format: 'A4' });
+  assert.equal(sheets.length, 1, 'the keys are on the page of the days');
   await page.emulateMedia({ media: 'print' });
   const bar = page.locator('.chart.placed .bar').last();
   const fill = await bar.evaluate((each) => getComputedStyle(each).fill);
@@ -176,7 +184,7 @@ test('the activity is printed with the bars of its charts, the store and the tim
   const words = (await printed(page)).join(' ').replaceAll(/\s+/g, ' ');
   assert.match(
     words,
-    /Pets of Berlin Production Printed .*, 20\d\d, .* by test Activity .* Orders a day/,
+    /Pets of Berlin Production Printed .*, 20\d\d, .* by test [A-Z].* \d+, 20\d\d – [A-Z].* \d+, 20\d\d, days of .* Activity Orders a day/,
   );
   assert.doesNotMatch(words, /choose one/i);
 });
@@ -222,6 +230,7 @@ test('a long reference leaves the title of a printed order its width; its code i
   const { page } = await signedIn(t, browser, service, { search: '?order=5003' });
   await page.getByRole('heading', { name: 'History' }).waitFor();
   const [sheet] = await printed(page, { format: 'A4' });
+  const reference = page.locator('.paper').getByText(LONG);
   assert.match(sheet!, /^Order 5003$/m);
   assert.match(sheet!, new RegExp(`^${LONG}$`, 'm'));
   for (const [millimetres, codes] of [
@@ -230,6 +239,9 @@ test('a long reference leaves the title of a printed order its width; its code i
   ] as const) {
     await drawnForPaper(page, millimetres);
     assert.ok((await page.locator('.paper h1').boundingBox())!.height < 40);
+    // A longer one fills its first line, too, instead of breaking after a hyphen.
+    const style = await reference.evaluate((each) => getComputedStyle(each).wordBreak);
+    assert.equal(style, 'break-all');
     const modules = await modulesOf(page);
     assert.equal(modules.length, codes);
     for (const each of modules) assert.ok(each >= 0.25, String(each));

@@ -153,7 +153,9 @@ const QUESTIONS: readonly (readonly [asked: string, ...ids: string[]])[] = [
   ['too_many_keys', 'error-too_many_keys'],
   ['orders of one pet', 'v2-listOrders-petId'],
   ['sort by date', 'v2-listOrders-sort'],
-  ['javascript client library', 'first-request'],
+  ['javascript client library', 'first-request-client-library'],
+  ['utc', 'v2-placeOrder-result-shipDate'],
+  ['curl', 'first-request'],
   ['test without touching production', 'keys'],
   ['what happens when the outcome is unknown', 'retries-the-outcome-is-unknown'],
   ['export all orders', 'v2-listOrders'],
@@ -234,6 +236,9 @@ const ANSWERED_FIRST = [
   ['webhooks', 'webhooks'],
   ['keys and scopes', 'keys'],
   ['changelog', 'changelog'],
+  ['sdk', 'first-request-client-library'],
+  ['time zone', 'v2-getActivity-boundaries'],
+  ['tracking', 'v2-shipOrder'],
 ] as const;
 
 /** Types texts into Find. @returns what is found for each: hashes of links; and how long the page takes, in ms */
@@ -260,6 +265,8 @@ test('plain questions find their answer among the first three', async (t) => {
     return isFound ? [] : [`${asked}: ${first.join(' ')}, not #${ids.join(' #')}`];
   });
   assert.deepEqual(missed, []);
+  // What is only meant does not flood the list.
+  assert.ok(answers[QUESTIONS.findIndex(([asked]) => asked === 'refund')]!.links.length <= 10);
   const asked = ANSWERED_FIRST.map(([question]) => question);
   const firsts = (await found(page, asked)).map(({ links }) => links[0]);
   assert.deepEqual(
@@ -285,7 +292,7 @@ test('the contents are offered if nothing is found', async (t) => {
   const median = times[times.length >> 1]!;
   t.diagnostic(`median ${median} ms, 99 % ${times[Math.floor(times.length * 0.99)]} ms`);
   assert.deepEqual((await found(page, ['zzyzx']))[0]!.links, []);
-  await page.getByText('Nothing was found. These are all contents:').waitFor();
+  await page.getByText('Nothing was found for “zzyzx”. These are all contents:').waitFor();
   await page.getByRole('link', { name: 'Keys and scopes', exact: true }).waitFor();
   await page.close();
 });
@@ -358,6 +365,10 @@ test('on a phone, the contents open above the text, which stays where it is', as
     next();
   })`);
   assert.equal(new Set(places).size, 1, places.join());
+  const find = page.getByLabel('Find guides, operations, fields and errors');
+  await page.evaluate("document.querySelector('.contents').open = false");
+  await page.locator('.contents > summary').getByText('Find').click();
+  assert.ok(await find.evaluate((each) => each === document.activeElement));
   // Each code of a response is named once.
   const row = page.locator('#v2-placeOrder .s400');
   for (const code of ['body_invalid', 'bad_request'])
@@ -560,6 +571,7 @@ test('on paper the fields of records are open, columns are full, and pages have 
     .join(' ')
     .split('Get an order')[1]!
     .split('Get the history of an order')[0]!;
+  assert.doesNotMatch(text[0]!, /OpenAPI|Console/);
   assert.match(own, /13 fields of OrderRecord.*placedAt date-time.*revision int64/s);
   assert.ok(text[0]!.includes('Rotate the secret of a webhook'), 'the contents come first');
   assert.doesNotMatch(own, /api_key_malformed/);
@@ -596,6 +608,8 @@ test('on paper each heading has text below it, in its column', async (t) => {
       );
       assert.ok(hasText, `page ${number}: ${heading.str}`);
     }
+    const xOf = (text: string) => Math.round(texts.find(({ str }) => str === text)!.x);
+    if (number === 1) assert.equal(xOf('Version 2'), xOf('Get the store'));
   }
   assert.ok(headings > 40, `${headings} headings`);
   await page.close();
@@ -684,7 +698,7 @@ test('samples in JavaScript are whole programs, and name no order', async (t) =>
   assert.equal(checked.status, 0, checked.stdout);
 });
 
-test('the table of error codes begins below the sample', async (t) => {
+test('the table of error codes begins below the sample, and names the version of a code beside it', async (t) => {
   const service = await startService(t);
   const { page } = await opened(browser, urlOf(service), {
     viewport: { width: 1440, height: 900 },
@@ -693,6 +707,9 @@ test('the table of error codes begins below the sample', async (t) => {
   const table = (await page.locator('#errors table').boundingBox())!;
   const blank = table.y - sample.y - sample.height;
   assert.ok(blank >= 16 && blank <= 32, `${blank} px`);
+  const row = page.locator('#error-cursor_invalid');
+  assert.equal(await row.getByRole('rowheader').innerText(), 'cursor_invalid v2');
+  assert.match(await row.getByRole('cell').nth(1).innerText(), /another sort order\.$/);
   await page.close();
 });
 
@@ -701,6 +718,8 @@ test('the samples of placing an order have the same body in each language', asyn
   const { page } = await opened(browser, urlOf(service));
   for (const sample of await page.locator('#v2-placeOrder .panel').allTextContents())
     assert.match(sample, /412.*2026-12-01T09:30:00Z.*PO-2026-0815/s);
+  const curl = await page.locator('#v2-placeOrder .panel.curl').textContent();
+  assert.match(curl!, /\n {2}--data '\{\n {4}"petId": 412,.*\n {2}\}'$/s);
   await page.close();
 });
 

@@ -32,12 +32,8 @@ export function code128(text: string): number[] | undefined {
 
 /** Digits take half the room: an odd number of them begins with a single one. */
 function valuesOf(text: string): number[] {
-  const isDigits = /^\d{2,}$/.test(text);
-  if (!isDigits) return [START_B, ...Array.from(text, valueIn)];
-  const pairs = text
-    .slice(text.length % 2)
-    .match(/../g)!
-    .map(Number);
+  if (!/^\d{2,}$/.test(text)) return [START_B, ...Array.from(text, valueIn)];
+  const pairs = Array.from(text.slice(text.length % 2).match(/../g)!, Number);
   return text.length % 2 === 0
     ? [START_C, ...pairs]
     : [START_B, valueIn(text[0]!), CODE_C, ...pairs];

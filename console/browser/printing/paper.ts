@@ -29,8 +29,16 @@ export function paper(state: State) {
   const content = contentOf(state);
   if (content !== undefined) return html`<section class="paper">${content}</section>`;
   return state.isPrinting && state.session !== undefined
-    ? html`<div class="paper-head">${header(state)}</div>`
+    ? html`<div class="paper-head">${header(state)}${daysOf(state)}</div>`
     : nothing;
+}
+
+/** The days that an activity counts: its own lines have no year. */
+function daysOf({ view, activity, ofKey }: State) {
+  const found = ofKey === undefined ? activity?.found : ofKey.days;
+  const days = found?.periods.map(({ from }) => paperDay(from)) ?? [];
+  if (view.page !== 'activity' || days.length === 0) return nothing;
+  return html`<p>${days[0]} – ${days.at(-1)}, days of ${timeZone()}</p>`;
 }
 
 function contentOf(state: State) {
@@ -49,15 +57,15 @@ function header(state: State) {
 }
 
 function slip(state: State, order: OrderRecord) {
-  const { id, petId, quantity, shipDate, placedAt, reference } = order;
+  const { id, petId, quantity, placedAt, reference } = order;
   return html`<article class="slip">
     <p><bdi>${nameOf(state)}</bdi></p>
-    <h1>Order ${id}</h1>
+    <h1><small>Order</small> ${id}</h1>
     ${barcode(String(id))}
     <dl>
       <dt>Pet</dt><dd>${petId ?? 'none'}</dd>
       <dt>Quantity</dt><dd>${quantity === undefined ? 'none' : count(quantity)}</dd>
-      <dt>Ships</dt><dd>${paperTime(shipDate)}</dd>
+      <dt>Ships</dt><dd>${shipsText(order)}</dd>
       <dt>Placed</dt><dd>${paperTime(placedAt)}</dd>
       ${reference === undefined ? nothing : html`<dt>Reference</dt><dd><bdi>${reference}</bdi></dd>`}
     </dl>
@@ -65,56 +73,55 @@ function slip(state: State, order: OrderRecord) {
   </article>`;
 }
 
-/** The orders by pet, with sums, and boxes to tick. The only order of a pet has its name, in one row. */
+/** The orders by pet, and boxes to tick. Several orders of a pet have their sum above them. */
 function pickList(state: State, orders: readonly OrderRecord[]) {
   const pets = [...Map.groupBy(orders, ({ petId }) => petId)].sort(([one = 0n], [other = 0n]) =>
     one < other ? -1 : 1,
   );
   const sumOf = (some: readonly OrderRecord[]) =>
-    some.reduce((sum, { quantity = 0n }) => sum + quantity, 0n);
-  const line = ({ id, petId, quantity, reference, shipDate }: OrderRecord, isOnly: boolean) =>
-    html`<tr class="order"><td><i class="box"></i> ${isOnly ? html`<b>Pet ${petId ?? 'none'}</b>` : nothing}</td><td>${barcode(String(id))}</td><td class="number"><b>${quantity === undefined ? nothing : count(quantity)}</b></td><td class="number">${id}</td><td><bdi>${reference ?? nothing}</bdi></td><td class="time">${shipDate === undefined ? nothing : paperDay(shipDate)}</td></tr>`;
+    count(some.reduce((sum, { quantity = 0n }) => sum + quantity, 0n));
+  const sumLine = (name: unknown, some: readonly OrderRecord[]) =>
+    html`<tr class="sum"><th></th>${name}<th class="number">${sumOf(some)}</th><th colspan="4">in ${ordersText(some.length)}</th></tr>`;
+  const line = ({ id, petId, quantity, reference, shipDate }: OrderRecord) =>
+    html`<tr class="order"><td><i class="box"></i></td><td class="pet">${petId ?? 'none'}</td><td class="number">${quantity === undefined ? nothing : count(quantity)}</td><td>${barcode(String(id))}</td><td class="number">${id}</td><td><bdi>${reference ?? nothing}</bdi></td><td class="time">${shipDate === undefined ? nothing : paperDay(shipDate)}</td></tr>`;
+  const group = ([petId, some]: (typeof pets)[number]) =>
+    html`<tbody>${some.length === 1 ? nothing : sumLine(html`<th class="pet">${petId ?? 'none'}</th>`, some)} ${some.map(line)}</tbody>`;
   return html`<article class="pick-list">
     ${header(state)}
     <div class="title"><div><h1>Pick list of ${ordersText(orders.length)}</h1>
-      <p>${count(sumOf(orders))} pieces, ${count(pets.length)} ${pets.length === 1 ? 'pet' : 'pets'}</p></div>
+      <p>${sumOf(orders)} pieces, ${count(pets.length)} ${pets.length === 1 ? 'pet' : 'pets'}</p></div>
       <p class="fill">Picked by</p><p class="fill">Date</p></div>
     <table>
-      <thead><tr><th>Done</th><th>Code</th><th class="number">Pieces</th><th class="number">Order</th><th>Reference</th><th>Ships</th></tr></thead>
-      ${pets.map(
-        ([petId, some]) => html`<tbody>
-        ${some.length === 1 ? nothing : html`<tr class="sum"><th colspan="2">Pet ${petId ?? 'none'}</th><th class="number">${count(sumOf(some))}</th><th colspan="3">${ordersText(some.length)}</th></tr>`}
-        ${some.map((order) => line(order, some.length === 1))}
-      </tbody>`,
-      )}
-      <tbody><tr class="sum"><th colspan="2">All</th><th class="number">${count(sumOf(orders))}</th><th colspan="3">${ordersText(orders.length)}</th></tr></tbody>
+      <thead><tr><th>Done</th><th class="pet">Pet</th><th class="number">Pieces</th><th>Code</th><th class="number">Order</th><th>Reference</th><th>Ships</th></tr></thead>
+      ${pets.map(group)}
+      <tbody>${sumLine(html`<th>All</th>`, orders)}</tbody>
     </table>
   </article>`;
 }
+
+/** When an order ships. A shipped one that was imported can have a date to come. */
+const shipsText = ({ status, shipDate }: OrderRecord) =>
+  `${status === 'shipped' && Date.parse(shipDate ?? '') > now().getTime() ? 'planned for\n' : ''}${paperTime(shipDate)}`;
 
 const statusOf = (order: OrderRecord) =>
   `${STATUS_NAMES[order.status as 'pending'] ?? order.status}${isOverdue(order) ? ', overdue' : ''}`;
 
 /** An open order, with its history: one page. */
 function orderSheet(state: State, { events }: Detail, order: OrderRecord) {
-  const { id, reference, petId, quantity, shipDate, placedAt, updatedAt, status } = order;
-  const { reason, trackingNumber } = order;
+  const { id, reference, petId, quantity, placedAt, updatedAt, status, reason } = order;
+  const line = ({ type, at, by, byName }: Detail['events'][number]) =>
+    html`<tr><td class="time">${paperTime(at)}</td><td>${eventWords(type)[1]}</td><td><bdi>${byName ?? by ?? 'an operator of the store'}</bdi></td></tr>`;
   return html`<article class="record">
     ${header(state)}
-    <div class="title"><div><h1>Order ${id}</h1>${reference === undefined ? nothing : html`<p class="name"><bdi>${reference}</bdi></p>`}<p><b>${statusOf(order)}</b></p></div>
+    <div class="title"><div><h1><small>Order</small> ${id}</h1>${reference === undefined ? nothing : html`<p class="name"><small>Reference</small> <bdi>${reference}</bdi></p>`}<p><b>${statusOf(order)}</b></p></div>
       <div>${barcode(String(id))} ${reference === undefined ? nothing : barcode(reference)}</div></div>
     <dl>
       <dt>Pet</dt><dd>${petId ?? 'none'}</dd><dt>Quantity</dt><dd>${quantity === undefined ? 'none' : count(quantity)}</dd>
-      <dt>${status === 'shipped' ? 'Ship date' : 'Ships'}</dt><dd>${paperTime(shipDate)}</dd><dt>Placed</dt><dd>${paperTime(placedAt)}</dd>
+      <dt>${status === 'shipped' ? 'Ship date' : 'Ships'}</dt><dd>${shipsText(order)}</dd><dt>Placed</dt><dd>${paperTime(placedAt)}</dd>
       <dt>Changed</dt><dd>${paperTime(updatedAt)}</dd>
-      ${status === 'cancelled' ? html`<dt>Reason</dt><dd><bdi>${reason === undefined ? 'none' : (REASONS[reason] ?? reason)}</bdi></dd>` : html`<dt>Tracking number</dt><dd><bdi>${trackingNumber ?? nothing}</bdi></dd>`}
+      ${status === 'cancelled' ? html`<dt>Reason</dt><dd><bdi>${reason === undefined ? 'none' : (REASONS[reason] ?? reason)}</bdi></dd>` : html`<dt>Tracking number</dt><dd><bdi>${order.trackingNumber ?? nothing}</bdi></dd>`}
     </dl>
-    ${
-      events.length === 0
-        ? nothing
-        : html`<h2>History</h2><table><thead><tr><th>When</th><th>What</th><th>By</th></tr></thead>
-      <tbody>${events.toReversed().map(({ type, at, by, byName }) => html`<tr><td class="time">${paperTime(at)}</td><td>${eventWords(type)[1]}</td><td><bdi>${byName ?? by ?? 'an operator of the store'}</bdi></td></tr>`)}</tbody></table>`
-    }
+    ${events.length === 0 ? nothing : html`<h2>History</h2><table><thead><tr><th>When</th><th>What</th><th>By</th></tr></thead><tbody>${events.toReversed().map(line)}</tbody></table>`}
   </article>`;
 }
 
@@ -130,7 +137,7 @@ function listSheet(state: State) {
   const filters = filtersInWords(view);
   const line = (order: OrderRecord) =>
     html`<tr><td class="number"><b>${order.id}</b></td><td><bdi>${order.reference ?? nothing}</bdi></td><td>${statusOf(order)}</td>
-      <td class="number">${order.petId ?? nothing}</td><td class="number">${order.quantity === undefined ? nothing : count(order.quantity)}</td><td class="time">${paperTime(order.shipDate)}</td><td class="time">${paperTime(order.placedAt)}</td></tr>`;
+      <td class="number">${order.petId ?? nothing}</td><td class="number">${order.quantity === undefined ? nothing : count(order.quantity)}</td><td class="time">${shipsText(order)}</td><td class="time">${paperTime(order.placedAt)}</td></tr>`;
   return html`<article class="record">
     ${header(state)}
     <h1>Orders</h1>

@@ -8,11 +8,7 @@ import type { Paper } from '../state.ts';
 const MAX_PRINTED = 1_000;
 
 /** Prints orders as they are now. */
-export async function printOrders(
-  screen: Screen,
-  paper: Paper,
-  ids: readonly bigint[],
-): Promise<void> {
+export async function printOrders(screen: Screen, paper: Paper, ids: readonly bigint[]) {
   const { session } = screen.state;
   if (session === undefined) return;
   if (ids.length > MAX_PRINTED) {
