@@ -19,5 +19,6 @@ export function bundle(name: 'main' | 'qr-code'): string {
     footer: { js: name === 'main' ? '' : `/* lean-qr\n${readFileSync(LICENCE, 'utf8')}*/` },
     write: false,
   });
-  return outputFiles[0]!.text;
+  // Nothing that is shown has blanks at the beginning of a line.
+  return outputFiles[0]!.text.replaceAll(/\n +/g, '\n');
 }

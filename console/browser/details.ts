@@ -98,8 +98,7 @@ function referenceLink({ view }: State, id: bigint, actions: Actions) {
 function subtitle(order: OrderRecord) {
   const { status, shipDate, updatedAt } = order;
   if (status === 'cancelled') return html`Cancelled ${ago(updatedAt)}`;
-  if (shipDate !== undefined) return shipHint(order, true);
-  return status === 'shipped' ? 'Shipped' : 'No ship date';
+  return shipDate === undefined ? 'No ship date' : shipHint(order, true);
 }
 
 /** Links to the previous and next order, the position in the list, the address, and a button that closes the details. */

@@ -95,12 +95,9 @@ function tabs({ session, view }: State, actions: Actions) {
 function liveState({ live, liveUntil }: State, actions: Actions) {
   if (live === 'off' && liveUntil !== undefined)
     return html`<button type="button" class="quiet connection" title="This key may not follow changes (changes:read)" aria-label="Not live, as of ${clockTime(liveUntil)}: reload" @click=${actions.reload}>${icon('again')}<span>Not live<span class="wide-only">, as of ${clockTime(liveUntil)}</span></span></button>`;
-  const [name, text] = {
-    starting: ['wait', 'Connecting…'],
-    live: ['live', 'Live'],
-    lost: ['off', 'Not live'],
-    off: ['off', 'Not live'],
-  }[live] as ['wait' | 'live' | 'off', string];
+  const isLive = live === 'live';
+  const text = isLive ? 'Live' : live === 'starting' ? 'Connecting…' : 'Not live';
+  const name = isLive ? 'live' : live === 'starting' ? 'wait' : 'off';
   return html`<span class="connection ${live}" role="status">${icon(name)}<span>${text}</span></span>`;
 }
 
