@@ -551,7 +551,7 @@ test('a person types, pauses, and goes on with Tab', async (t) => {
 });
 
 test('an answer that comes late takes neither the cursor nor a form from a person', async (t) => {
-  const more = Array.from({ length: 60 }, (_, index) => BigInt(100 + index));
+  const more = Array.from({ length: 120 }, (_, index) => BigInt(100 + index));
   const { page } = await opened(t, '', more);
   let mayGoOn = Promise.withResolvers<void>();
   await page.route(/orders(\?|\/find)/, async (route) => {
@@ -583,6 +583,12 @@ test('an answer that comes late takes neither the cursor nor a form from a perso
   await type('b-n');
   assert.equal(await box(page).inputValue(), 'web-n');
   await press(page, 'Escape', 300);
+  for (let step = 0; step < 101; step += 1) await press(page, 'j', 300);
+  await type('/we');
+  await goOn(rows.nth(110));
+  await type('b-n');
+  assert.equal(await box(page).inputValue(), 'web-n');
+  await press(page, 'Escape', 300);
   // A form that is opened while a scan is looked up.
   await scanAt(page, '998', [1_200, 10]);
   await page.clock.runFor(300);
@@ -601,7 +607,8 @@ test('an answer that comes late takes neither the cursor nor a form from a perso
   // What was looked for stays in the box, and what was typed in a form does not go there.
   await ask(page, 'Place order');
   for (const key of '4125') await press(page, key, 90);
-  await press(page, 'Escape', 400);
+  await page.clock.runFor(400);
+  await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
   await press(page, 'k', 450);
   await page.clock.runFor(210);
   assert.equal(await box(page).inputValue(), '998');
@@ -652,4 +659,11 @@ test('on the page for scanning, what is typed is one text until Enter, also if i
   await newest.getByText('1997').first().waitFor();
   const lines = await page.locator('.scanned tbody tr').allInnerTexts();
   assert.equal(lines.length, 3);
+  // In the list that can be pasted, a scanner that ends with Tab writes lines.
+  const list = page.getByRole('textbox', { name: 'Paste a list' });
+  await list.focus();
+  await page.clock.runFor(1_100);
+  for (const code of ['998', '1000'])
+    for (const key of [...code, 'Tab']) await press(page, key, 10);
+  assert.equal(await list.inputValue(), '998\n1000\n');
 });
