@@ -191,15 +191,15 @@ export class OrderList {
 
   #showLive(isLive: boolean): void {
     const screen = this.#screen;
-    const { live, problem, activity, ofKey } = screen.state;
+    const { problem, activity, ofKey } = screen.state;
     screen.change((state) => {
       if (!isLive && state.live === 'live') state.liveUntil = now();
       state.live = isLive ? 'live' : 'lost';
     });
     if (!isLive) return;
-    // At first, both have just been read.
-    if (live === 'lost') void this.readCounts();
-    if (live === 'lost') this.#onOpenChanged();
+    // What changed between the reads of a start is no change that comes.
+    void this.readCounts();
+    this.#onOpenChanged();
     // Reads that failed during an outage are repeated.
     if (problem !== undefined) void this.readPage();
     if (activity?.problem !== undefined) void readActivity(screen);
