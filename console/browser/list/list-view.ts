@@ -4,7 +4,7 @@ import { guard } from 'lit-html/directives/guard.js';
 import { ref } from 'lit-html/directives/ref.js';
 import { repeat } from 'lit-html/directives/repeat.js';
 import type { Actions } from '../actions.ts';
-import { ago, count, marked, orders as ordersText, shipHint, time } from '../format.ts';
+import { ago, count, day, marked, orders as ordersText, shipHint, time } from '../format.ts';
 import { icon } from '../icons.ts';
 import { hiddenIn, type State } from '../state.ts';
 import { isPart, maySort, moreIn, searchOf, totalOf, withoutFilters, withPart } from './address.ts';
@@ -179,7 +179,7 @@ function shipsCell(order: OrderRecord, isNarrow: boolean) {
   const isPast = order.status === 'shipped' && shipDate <= order.updatedAt;
   return isNarrow
     ? shipHint(order, true)
-    : html`<span class="at">${time(shipDate)}</span>${shipHint(order, isPast)}`;
+    : html`<span class="at">${time(shipDate)}</span><span class="day">${day(shipDate)}</span>${shipHint(order, isPast)}`;
 }
 
 /** Rows while the list is read. */
