@@ -193,7 +193,7 @@ const CEILINGS: Readonly<Record<string, readonly [lines: number, names: number]>
   'src/cli': [4564, 101],
   'src/main': [36, 0],
   protocol: [430, 41],
-  console: [8170, 228],
+  console: [8180, 228],
   reference: [956, 28],
   client: [3413, 116],
 };

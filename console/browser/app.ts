@@ -419,8 +419,9 @@ export class App {
     const late = setTimeout(leave, LATE_MS);
     const found = await this.#search.find(text);
     clearTimeout(late);
-    // A form that was opened meanwhile stays, and so does the text in the search box.
-    if (this.#screen.state.dialog !== dialog) return;
+    // A person has gone to another form meanwhile: it stays, and so does the text in the search box.
+    const other = document.querySelector(':is(form:not(.jump), [popover]) :focus:not(.palette *)');
+    if (other !== null || (this.#screen.state.dialog ?? dialog) !== dialog) return;
     const named = found === undefined ? [] : namedBy(found);
     const part = found === undefined || isScanned ? undefined : onlyHit(found);
     const only = named.length > 0 ? named : [part ?? []].flat();
@@ -536,8 +537,8 @@ export class App {
         if (isBeyond && !state.isLoading) await this.#list.readPage();
         if (state.orders.length > length) continue;
         this.#steps = 0;
-        // A person searches meanwhile.
-        if (document.activeElement?.closest('form')) break;
+        // A person has gone elsewhere meanwhile.
+        if (state.dialog !== undefined || document.activeElement?.closest('form')) break;
         const next = state.orders[Math.min(to, state.orders.length - 1)];
         if (next === undefined || next.id === state.current) break;
         this.#screen.set({ current: next.id });

@@ -4,6 +4,8 @@ const SCANNER_KEY_MS = 40;
 const SWIFT_KEY_MS = 100;
 /** How late the rest of a code, or its Enter, can come if its keys came as those of a scanner. */
 const LATE_END_MS = 1_000;
+/** How long a person pauses in a text. */
+const TYPED_MS = 5_000;
 /** Within this, a second Enter belongs to the same code. */
 const SECOND_END_MS = 300;
 /** Characters of the shortest text that is known as a scan by its speed alone. */
@@ -15,6 +17,8 @@ export interface End {
   readonly text: string;
   /** What of it has not acted yet. */
   readonly rest: string;
+  /** With what a person typed before it, in some seconds. */
+  readonly typed: string;
   readonly isTaken: boolean;
   /** What had the focus when the text began. */
   readonly from: EventTarget | null;
@@ -40,6 +44,7 @@ export class Burst {
   isTaken = false;
   #from: EventTarget | null = null;
   #beganAt = 0;
+  #before = '';
   /** The time since a text before it that had no end, in milliseconds. */
   pauseMs = 0;
   #at = Number.NEGATIVE_INFINITY;
@@ -60,7 +65,11 @@ export class Burst {
     // A person goes on elsewhere.
     const mayGoOn = this.#isFast || (this.isSwift && from === this.#from);
     const goesOn = mayGoOn && !this.isTaken;
-    if (pauseMs > (goesOn ? LATE_END_MS : mostMs)) this.clear();
+    if (pauseMs > (goesOn ? LATE_END_MS : mostMs)) {
+      const before = this.isTaken || pauseMs > TYPED_MS ? '' : this.#before + this.text;
+      this.clear();
+      this.#before = before;
+    }
     const isFirst = this.text === '';
     if (isFirst) {
       this.#from = from;
@@ -104,19 +113,21 @@ export class Burst {
     const isText = text !== '';
     const end = {
       ...{ text, isTaken, rest: text.slice(this.acted), from: this.#from },
+      typed: isSwift || isPrompt ? text : this.#before + text,
       ...{ beganAt: this.#beganAt, pauseMs: this.pauseMs },
       ...{ isFast: isText && isFast, isSwift: isText && isSwift },
       isScanned: isText && (isFast || isPrompt),
       isSecond: key === 'Enter' && !isText && at - this.#endedAt <= SECOND_END_MS,
     };
-    // A person goes on with Enter after Tab.
-    this.#endedAt = isText && (key === 'Enter' || end.isScanned) ? at : Number.NEGATIVE_INFINITY;
+    // A person goes on with Enter after Tab, unless all keys are swift.
+    this.#endedAt =
+      isText && (key === 'Enter' || isSwift || end.isScanned) ? at : Number.NEGATIVE_INFINITY;
     this.clear();
     return end;
   }
 
   clear(): void {
-    this.text = '';
+    this.text = this.#before = '';
     this.#at = Number.NEGATIVE_INFINITY;
     this.acted = this.#scanner = this.#swift = 0;
     this.isTaken = false;

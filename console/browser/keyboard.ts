@@ -166,7 +166,8 @@ export function listenForKeys(shortcuts: Shortcuts, state: State): void {
     burst.clear();
     if (isPressed(target)) (target as HTMLElement).click();
   };
-  const onEnd = (event: KeyboardEvent, { text, rest, isTaken, isSecond, pauseMs }: End) => {
+  const onEnd = (event: KeyboardEvent, of: End) => {
+    const { text, rest, isTaken, isSecond, pauseMs } = of;
     // A blank is to press a button or a box, or has scrolled. Enter presses a button itself.
     if (text !== '' && text.trim() === '') {
       const isBox = event.target instanceof HTMLInputElement;
@@ -179,7 +180,7 @@ export function listenForKeys(shortcuts: Shortcuts, state: State): void {
       if (isSecond || isTaken) return;
       document.querySelector<HTMLElement>('[popover]:popover-open')?.hidePopover();
       if (isAbove()) shortcuts.refuse();
-      else take(shortcuts.scan, text);
+      else take(shortcuts.scan, isForScans() ? of.typed : text);
       return;
     }
     if (isLetter) act(rest);
@@ -212,7 +213,7 @@ export function listenForKeys(shortcuts: Shortcuts, state: State): void {
   // In this phase, no other listener has stopped a key.
   addEventListener(
     'keydown',
-    ({ key, timeStamp, target, repeat, ctrlKey, metaKey, altKey }) => {
+    ({ key, timeStamp, target, repeat, isComposing, ctrlKey, metaKey, altKey }) => {
       if (!repeat) pressedOn = target;
       // Where single keys do nothing, all of them can be of one code.
       const hasMeaning = !isForScans() && (isTyping(target) || mayAct());
@@ -230,7 +231,7 @@ export function listenForKeys(shortcuts: Shortcuts, state: State): void {
       // Chromium sends an event without a key when a suggestion is taken. Characters with AltGr have both modifiers.
       // With Alt alone, a character is text in a field only.
       const isCommand = metaKey || (ctrlKey !== altKey && (ctrlKey || !isTyping(target)));
-      if (key?.length !== 1 || isCommand || repeat) return;
+      if (key?.length !== 1 || isCommand || isComposing || repeat) return;
       if (burst.add(key, timeStamp, target, mostMs)) undo = [];
     },
     true,

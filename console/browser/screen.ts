@@ -97,9 +97,9 @@ export class Screen {
     await Promise.resolve();
   }
 
-  /** Moves the focus to what was read, unless a person has gone to a form meanwhile. */
+  /** Moves the focus to what was read, unless a person has gone to a form or a menu meanwhile. */
   async focusRead(selector: string): Promise<void> {
-    if (!document.activeElement?.closest('form')) await this.focus(selector);
+    if (!document.activeElement?.closest('form, [popover]')) await this.focus(selector);
   }
 
   /** Moves the focus after the next drawing. @returns what has it; null if there is none */

@@ -122,14 +122,16 @@ test('a scan is known by the times between its keys', () => {
   const { burst: other, at: otherAt } = typed('04', [10], 10);
   assert.equal(other.end('Tab', otherAt + 100, 200).isSecond, false);
   // A scanner can send Tab and Enter.
-  for (const [keyMs, isSecond] of [
-    [60, true],
-    [120, false],
+  for (const [keyMs, tabMs, isSecond] of [
+    [60, 60, true],
+    [60, 130, true],
+    [60, 250, true],
+    [120, 120, false],
   ] as const) {
     const burst = new Burst();
     for (const [index, key] of [...'998'].entries()) burst.add(key, index * keyMs, null, 200);
-    burst.end('Tab', 3 * keyMs, 200);
-    assert.equal(burst.end('Enter', 4 * keyMs, 200).isSecond, isSecond);
+    burst.end('Tab', 2 * keyMs + tabMs, 200);
+    assert.equal(burst.end('Enter', 3 * keyMs + tabMs, 200).isSecond, isSecond);
   }
 });
 
@@ -614,6 +616,60 @@ test('an answer that comes late takes neither the cursor nor a form from a perso
   assert.equal(await box(page).inputValue(), '998');
 });
 
+test('an answer that comes late to a search, or to a refused scan, leaves what a person types meanwhile', async (t) => {
+  const { service, page } = await opened(t);
+  let mayGoOn = Promise.withResolvers<void>();
+  await page.route(/orders\/find/, async (route) => {
+    await mayGoOn.promise;
+    await route.continue();
+  });
+  const type = async (text: string, keyMs = 250) => {
+    for (const key of text) await press(page, key, keyMs);
+  };
+  const answer = async () => {
+    const response = page.waitForResponse(/find/);
+    mayGoOn.resolve();
+    await response;
+    // What this answers comes after it.
+    await page.evaluate("fetch('/readyz').then((each) => each.text())");
+    mayGoOn = Promise.withResolvers();
+  };
+  // A label that is refused, and the same field again.
+  await ask(page, 'Cancel order…');
+  await type('3SXYZ', 10);
+  await press(page, 'Enter', 10);
+  await type('too');
+  await answer();
+  await type(' small');
+  assert.equal(await page.getByLabel('Reason').inputValue(), 'too small');
+  await leave(page);
+  // Among the commands, while an order is open.
+  await press(page, 'Control+k', 1_100);
+  await page.locator('.palette').waitFor();
+  await type('998');
+  await press(page, 'Enter', 250);
+  await page.clock.runFor(200);
+  await details(page, 2).waitFor({ state: 'detached' });
+  await answer();
+  await details(page, 998).waitFor();
+  await press(page, 'Escape', 300);
+  // A form of a page.
+  await page.getByRole('link', { name: 'Keys', exact: true }).click();
+  await page.getByRole('button', { name: 'Create key…' }).click();
+  const name = page.getByLabel('Name', { exact: true });
+  await name.waitFor();
+  await box(page).click();
+  await type('1000');
+  await press(page, 'Enter', 250);
+  await page.clock.runFor(200);
+  await name.click();
+  await type('de');
+  await answer();
+  await type('cember');
+  assert.equal(await name.inputValue(), 'december');
+  assert.deepEqual(await changes(service), NONE);
+});
+
 test('a letter with Alt has no action', async (t) => {
   const { page } = await opened(t);
   await press(page, 'Alt+s', 300);
@@ -657,8 +713,15 @@ test('on the page for scanning, what is typed is one text until Enter, also if i
   }
   for (const key of ['1', '9', '9', '8', 'Backspace', '7', 'Enter']) await press(page, key, 280);
   await newest.getByText('1997').first().waitFor();
+  // A person pauses in an id; a scan stands alone.
+  for (const [index, key] of ['2', '0', '0', '0', 'Enter'].entries())
+    await press(page, key, index === 2 ? 1_300 : 300);
+  await newest.getByText('2000').first().waitFor();
+  await press(page, '1', 300);
+  await scanAt(page, '998', [1_300, 10]);
+  await newest.getByText('998').first().waitFor();
   const lines = await page.locator('.scanned tbody tr').allInnerTexts();
-  assert.equal(lines.length, 3);
+  assert.equal(lines.length, 5);
   // In the list that can be pasted, a scanner that ends with Tab writes lines.
   const list = page.getByRole('textbox', { name: 'Paste a list' });
   await list.focus();

@@ -114,9 +114,9 @@ export class Changing {
         : 'A scan does not confirm. Press Enter once more, or the button.';
     const failure = notDone(asked.action, '', text);
     const mistaken = (await mistakenCode(this.#screen, session, asked)) ?? { failure };
-    this.#screen.change((state) => {
-      if (state.dialog === asked) state.dialog = { ...asked, ...mistaken };
-    });
+    // A person has gone on, in its field or elsewhere.
+    if (this.#screen.state.dialog !== asked) return;
+    this.#screen.set({ dialog: { ...asked, ...mistaken } });
     // The next scan takes the place of what is there.
     (await this.#screen.focus<HTMLInputElement>('.given input'))?.select();
   }
