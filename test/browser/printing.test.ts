@@ -70,10 +70,13 @@ test('slips and pick lists are printed of the selected orders only, with codes a
   assert.equal(await slips.first().isVisible(), false);
   const sheets = await printed(page, { format: 'A6' });
   assert.deepEqual(
-    sheets.map((text) => /Order (\d+)/.exec(text)?.[1]),
+    sheets.map((text) => /Packing slip\s+(\d+)/.exec(text)?.[1]),
     ['3', '2', '1'],
   );
-  assert.match(sheets[1]!, /^Pets of Berlin\s+Order 2\s(?:.|\n)*Dec 24, 2026(?:.|\n)*Grüße/);
+  assert.match(
+    sheets[1]!.replaceAll(/\s+/g, ' '),
+    /^Pets of Berlin Packing slip 2 Grüße Contents 1 × pet 7 Ships Dec 24, 2026, .* Placed .* Printed .*, 20\d\d, /,
+  );
   // Printed, they are gone.
   await slips.first().waitFor({ state: 'detached' });
 
@@ -95,18 +98,34 @@ test('slips and pick lists are printed of the selected orders only, with codes a
 });
 
 for (const format of ['A4', 'Letter', 'A6']) {
-  test(`a slip with 19 digits and a long reference is one page of ${format}`, async (t) => {
+  test(`a slip with 19 digits or a long reference is one page of ${format}`, async (t) => {
     const service = await startService(t);
     const order = { ...pending(8_000_000_000_000_000_001n), petId: 9_223_372_036_854_775_807n };
-    await place(service.store, { ...order, reference: 'AMZ-302-7714509-2209' });
+    await place(
+      service.store,
+      { ...order, reference: 'AMZ-302-7714509-2209' },
+      { ...order, id: 1n, reference: LONG.repeat(6).slice(0, 255) },
+    );
     const { page } = await signedIn(t, browser, service);
     await page.evaluate('globalThis.print = () => {}');
-    await page.getByLabel(/^Select order/).check();
+    for (const id of [order.id, 1n]) await row(page, id).getByRole('checkbox').check();
+    const slip = page.locator('.slip').first();
     await page.getByRole('button', { name: 'Print slips' }).click();
-    await page.locator('.slip').waitFor({ state: 'attached' });
+    await slip.waitFor({ state: 'attached' });
     const sheets = await printed(page, { format });
-    assert.equal(sheets.length, 1);
-    assert.match(sheets[0]!, /^Order 8000000000000000001$/m);
+    assert.equal(sheets.length, 2);
+    assert.match(sheets[0]!, /^8000000000000000001$/m);
+    await page.getByRole('button', { name: 'Print slips' }).click();
+    await slip.waitFor({ state: 'attached' });
+    await drawnForPaper(page, format === 'A6' ? 91 : 196);
+    const parts = await slip.locator('> *').all();
+    const [, , code, reference, another] = await Promise.all(
+      parts.map((each) => each.boundingBox()),
+    );
+    assert.ok(code!.height > 65, 'the code is as high as it is drawn');
+    assert.ok(reference!.y - code!.y - code!.height > 10);
+    assert.ok(another!.y > reference!.y + reference!.height);
+    for (const each of await modulesOf(page)) assert.ok(each >= 0.3, String(each));
   });
 }
 
@@ -148,11 +167,15 @@ test('an open order is printed as one page, with its codes, dates and history', 
   const pages = await printed(page, { format: 'A4' });
   assert.equal(pages.length, 1);
   const words = pages[0]!.replaceAll(/\s+/g, ' ');
-  assert.match(words, /Order 61 Reference WEB-61 Cancelled Pet 61 Quantity 1/);
+  assert.match(words, /Order 61 Reference WEB-61 Cancelled 61 WEB-61 Pet 61 Quantity 1/);
   assert.match(words, /Reason out of stock History When What By .*, \d{4}, .* Cancelled test/);
   const small = await printed(page, { format: 'A6' });
   assert.match(small[0]!, /^Order 61$/m);
   assert.match(small.at(-1)!, /Cancelled test/);
+  await drawnForPaper(page, 182);
+  const [code, another] = await page.locator('.paper figure').all();
+  const { y, height } = (await code!.boundingBox())!;
+  assert.ok((await another!.boundingBox())!.y - y - height > 30, 'a scanner meets one of them');
 });
 
 test('a shipped order is printed with its ship date, which can be in the future', async (t) => {
@@ -230,7 +253,7 @@ test('a long reference leaves the title of a printed order its width; its code i
   const { page } = await signedIn(t, browser, service, { search: '?order=5003' });
   await page.getByRole('heading', { name: 'History' }).waitFor();
   const [sheet] = await printed(page, { format: 'A4' });
-  const reference = page.locator('.paper').getByText(LONG);
+  const reference = page.locator('.paper .name').getByText(LONG);
   assert.match(sheet!, /^Order 5003$/m);
   assert.match(sheet!, new RegExp(`^${LONG}$`, 'm'));
   for (const [millimetres, codes] of [
@@ -303,6 +326,11 @@ test('on A4 the status of an overdue order is in one line, 31 orders take one sh
   const lines = await reference.evaluate((each) => each.getClientRects().length);
   assert.ok(lines <= 2, String(lines));
   for (const each of await modulesOf(page)) assert.ok(each >= 0.25, String(each));
+  const list = await page.locator('.pick-list').innerText();
+  assert.equal([...list.matchAll(/Nov 23, 2025\noverdue/g)].length, 1);
+  const cell = page.locator('.order td:has(bdi)').first();
+  const gap = await cell.evaluate((each) => getComputedStyle(each).paddingLeft);
+  assert.ok(Number.parseFloat(gap) > 12, gap);
 });
 
 test('on A6 each date of a list is in one line, and the heading of the history is on the page of its first change', async (t) => {

@@ -579,6 +579,8 @@ test('on paper the fields of records are open, columns are full, and pages have 
     .split('Get the history of an order')[0]!;
   assert.doesNotMatch(text[0]!, /OpenAPI|Console/);
   assert.match(own, /13 fields of OrderRecord.*placedAt date-time.*revision int64/s);
+  const several = text.slice(1).join(' ').split('Ship several orders')[1]!;
+  assert.match(several, /without order\..*order OrderRecord.*13 fields of OrderRecord\s+errors/s);
   assert.ok(text[0]!.includes('Rotate the secret of a webhook'), 'the contents come first');
   assert.doesNotMatch(own, /api_key_malformed/);
   assert.match(own, /401 and 500: see the error codes/);

@@ -59,17 +59,16 @@ function header(state: State) {
 function slip(state: State, order: OrderRecord) {
   const { id, petId, quantity, placedAt, reference } = order;
   return html`<article class="slip">
-    <p><bdi>${nameOf(state)}</bdi></p>
-    <h1><small>Order</small> ${id}</h1>
+    <header><b><bdi>${nameOf(state)}</bdi></b> <span>Packing slip</span></header>
+    <h1 .style=${`--digits:${String(id).length}`}>${id}</h1>
     ${barcode(String(id))}
+    ${reference === undefined ? nothing : html`<p class="name"><bdi>${reference}</bdi></p>${barcode(reference)}`}
     <dl>
-      <dt>Pet</dt><dd>${petId ?? 'none'}</dd>
-      <dt>Quantity</dt><dd>${quantity === undefined ? 'none' : count(quantity)}</dd>
-      <dt>Ships</dt><dd>${shipsText(order)}</dd>
-      <dt>Placed</dt><dd>${paperTime(placedAt)}</dd>
-      ${reference === undefined ? nothing : html`<dt>Reference</dt><dd><bdi>${reference}</bdi></dd>`}
+      <div><dt>Contents</dt><dd>${quantity === undefined ? nothing : `${count(quantity)} × `}${petId === undefined ? 'no pet' : `pet ${petId}`}</dd></div>
+      <div><dt>Ships</dt><dd>${shipsText(order)}</dd></div>
+      <div><dt>Placed</dt><dd>${paperTime(placedAt)}</dd></div>
     </dl>
-    ${reference === undefined ? nothing : barcode(reference)}
+    <p>Printed ${paperTime(now().toISOString())}</p>
   </article>`;
 }
 
@@ -82,8 +81,10 @@ function pickList(state: State, orders: readonly OrderRecord[]) {
     count(some.reduce((sum, { quantity = 0n }) => sum + quantity, 0n));
   const sumLine = (name: unknown, some: readonly OrderRecord[]) =>
     html`<tr class="sum"><th></th>${name}<th class="number">${sumOf(some)}</th><th colspan="4">in ${ordersText(some.length)}</th></tr>`;
-  const line = ({ id, petId, quantity, reference, shipDate }: OrderRecord) =>
-    html`<tr class="order"><td><i class="box"></i></td><td class="pet">${petId ?? 'none'}</td><td class="number">${quantity === undefined ? nothing : count(quantity)}</td><td>${barcode(String(id))}</td><td class="number">${id}</td><td><bdi>${reference ?? nothing}</bdi></td><td class="time">${shipDate === undefined ? nothing : paperDay(shipDate)}</td></tr>`;
+  const line = (order: OrderRecord) => {
+    const { id, petId, quantity, reference, shipDate } = order;
+    return html`<tr class="order"><td><i class="box"></i></td><td class="pet">${petId ?? 'none'}</td><td class="number">${quantity === undefined ? nothing : count(quantity)}</td><td>${barcode(String(id))}</td><td class="number">${id}</td><td><bdi>${reference ?? nothing}</bdi></td><td class="time">${shipDate === undefined ? nothing : paperDay(shipDate)}${isOverdue(order) ? html`<br><b>overdue</b>` : nothing}</td></tr>`;
+  };
   const group = ([petId, some]: (typeof pets)[number]) =>
     html`<tbody>${some.length === 1 ? nothing : sumLine(html`<th class="pet">${petId ?? 'none'}</th>`, some)} ${some.map(line)}</tbody>`;
   return html`<article class="pick-list">
@@ -114,7 +115,7 @@ function orderSheet(state: State, { events }: Detail, order: OrderRecord) {
   return html`<article class="record">
     ${header(state)}
     <div class="title"><div><h1><small>Order</small> ${id}</h1>${reference === undefined ? nothing : html`<p class="name"><small>Reference</small> <bdi>${reference}</bdi></p>`}<p><b>${statusOf(order)}</b></p></div>
-      <div>${barcode(String(id))} ${reference === undefined ? nothing : barcode(reference)}</div></div>
+      <div>${[String(id), reference ?? ''].map((text) => html`<figure>${barcode(text)}<figcaption>${text}</figcaption></figure>`)}</div></div>
     <dl>
       <dt>Pet</dt><dd>${petId ?? 'none'}</dd><dt>Quantity</dt><dd>${quantity === undefined ? 'none' : count(quantity)}</dd>
       <dt>${status === 'shipped' ? 'Ship date' : 'Ships'}</dt><dd>${shipsText(order)}</dd><dt>Placed</dt><dd>${paperTime(placedAt)}</dd>
