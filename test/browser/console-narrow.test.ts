@@ -520,7 +520,7 @@ test('on a phone, the ring around the link that has the focus after details is w
   await link.click();
   await page.getByRole('heading', { name: 'History' }).waitFor();
   await page.keyboard.press('Escape');
-  await page.waitForFunction("document.activeElement.closest('tbody') !== null");
+  await page.locator('tbody :focus').waitFor();
   // Drawn above what follows it.
   const [cell, next] = await row(page, 1)
     .locator('.id, .reference')

@@ -531,7 +531,10 @@ test('ranges of days are inclusive and counted, a year can be typed, and Back un
     .getByRole('columnheader', { name: 'Ships' })
     .and(page.locator('[aria-sort=ascending]'))
     .waitFor();
-  await page.waitForFunction("document.querySelector('tbody th').innerText.startsWith('20')");
+  await page
+    .locator('tbody tr:first-child th')
+    .filter({ hasText: /^\s*20/ })
+    .waitFor();
 });
 
 test('the list is exported as CSV, with ids and formulas that spreadsheets keep', async (t) => {
@@ -593,7 +596,10 @@ test('j goes on beyond the page, and the search is left for the list', async (t)
   for (let pressed = 0; pressed < 51; pressed += 1) await typeKey(page, 'j');
   await page.locator('tr.current').getByRole('link', { name: '10', exact: true }).waitFor();
   const focused = () => page.evaluate<string>('document.activeElement.textContent.trim()');
-  await page.waitForFunction("document.activeElement.textContent.trim() === '10'");
+  await page
+    .locator(':focus')
+    .filter({ hasText: /^\s*10\s*$/ })
+    .waitFor();
   await typeKey(page, '/');
   await page.keyboard.type('998');
   await page.keyboard.press('ArrowDown');

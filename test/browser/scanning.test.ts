@@ -194,7 +194,7 @@ test('digits that are typed outside of a field begin a search', async (t) => {
   const { page } = await signedIn(t, browser, service);
   await row(page, 12).waitFor();
   await typeKey(page, '1');
-  await page.waitForFunction("document.activeElement.id === 'jump'");
+  await page.locator('#jump:focus').waitFor();
   await typeKey(page, '2');
   assert.equal(await page.getByLabel('Find an order').inputValue(), '12');
   await typeKey(page, 'Enter');
