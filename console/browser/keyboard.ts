@@ -166,8 +166,7 @@ export function listenForKeys(shortcuts: Shortcuts, state: State): void {
     burst.clear();
     if (isPressed(target)) (target as HTMLElement).click();
   };
-  const onEnd = (event: KeyboardEvent, of: End) => {
-    const { text, rest, isTaken, isSecond, pauseMs } = of;
+  const onEnd = (event: KeyboardEvent, { text, typed, rest, isTaken, isSecond, pauseMs }: End) => {
     // A blank is to press a button or a box, or has scrolled. Enter presses a button itself.
     if (text !== '' && text.trim() === '') {
       const isBox = event.target instanceof HTMLInputElement;
@@ -180,7 +179,7 @@ export function listenForKeys(shortcuts: Shortcuts, state: State): void {
       if (isSecond || isTaken) return;
       document.querySelector<HTMLElement>('[popover]:popover-open')?.hidePopover();
       if (isAbove()) shortcuts.refuse();
-      else take(shortcuts.scan, isForScans() ? of.typed : text);
+      else take(shortcuts.scan, isForScans() ? typed : text);
       return;
     }
     if (isLetter) act(rest);

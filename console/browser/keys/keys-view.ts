@@ -157,17 +157,17 @@ function pill(key: ManagedKey) {
 function menu({ session, view }: State, key: ManagedKey, actions: Actions) {
   const { id, name, state } = key;
   const { may, key: own } = session!;
-  const isWithin = id !== own.id && key.scopes.every((each) => own.scopes.includes(each));
+  const mayChange = id !== own.id && key.scopes.every((each) => own.scopes.includes(each));
   const of = `menu-${id}`;
   const did = { ...onPage(view, 'activity'), by: id };
   const item = (text: string, picture: 'list' | 'again' | 'crossed', kind: QuestionKind) =>
     html`<button type="button" class="item ${kind}" popovertarget=${of} popovertargetaction="hide" @click=${actions.keys.ask(kind, key)}>${icon(picture)}${text}</button>`;
   return html`<button type="button" class="quiet icon-only" popovertarget=${of} aria-label="Actions for ${name}">${icon('more')}</button>
     <div class="popover" id=${of} popover role="dialog" aria-label="Actions for ${name}">
-      ${isWithin ? nothing : html`<p class="head">${id === own.id ? 'Another key can change your own.' : 'It may do more than your key, which therefore cannot change it.'}</p>`}
-      ${isWithin && state !== 'revoked' ? item('Name and end…', 'list', 'change') : nothing}
-      ${isWithin && state === 'valid' ? item(isOnlyInvited(key) ? 'Invite again…' : 'Replace the secret…', 'again', 'rotate') : nothing}
+      ${mayChange ? nothing : html`<p class="head">${id === own.id ? 'Another key can change your own.' : 'It may do more than your key, which therefore cannot change it.'}</p>`}
+      ${mayChange && state !== 'revoked' ? item('Name and end…', 'list', 'change') : nothing}
+      ${mayChange && state === 'valid' ? item(isOnlyInvited(key) ? 'Invite again…' : 'Replace the secret…', 'again', 'rotate') : nothing}
       ${may.follow ? html`<a class="item" href=${searchOf(did)} @click=${actions.follow(did)}>${icon('clock')}What it did</a>` : nothing}
-      ${isWithin && state !== 'revoked' ? item('Revoke…', 'crossed', 'revoke') : nothing}
+      ${mayChange && state !== 'revoked' ? item('Revoke…', 'crossed', 'revoke') : nothing}
     </div>`;
 }

@@ -197,7 +197,7 @@ export class OrderList {
       state.live = isLive ? 'live' : 'lost';
     });
     if (!isLive) return;
-    // What changed between the reads of a start is no change that comes.
+    // What changed between the first reads is in none of the changes that follow.
     void this.readCounts();
     this.#onOpenChanged();
     // Reads that failed during an outage are repeated.

@@ -115,7 +115,7 @@ function orderSheet(state: State, { events }: Detail, order: OrderRecord) {
   return html`<article class="record">
     ${header(state)}
     <div class="title"><div><h1><small>Order</small> ${id}</h1>${reference === undefined ? nothing : html`<p class="name"><small>Reference</small> <bdi>${reference}</bdi></p>`}<p><b>${statusOf(order)}</b></p></div>
-      <div>${[String(id), reference ?? ''].map((text) => html`<figure>${barcode(text)}<figcaption>${text}</figcaption></figure>`)}</div></div>
+      <div>${[String(id), reference ?? []].flat().map((text) => html`<figure>${barcode(text)}<figcaption>${text}</figcaption></figure>`)}</div></div>
     <dl>
       <dt>Pet</dt><dd>${petId ?? 'none'}</dd><dt>Quantity</dt><dd>${quantity === undefined ? 'none' : count(quantity)}</dd>
       <dt>${status === 'shipped' ? 'Ship date' : 'Ships'}</dt><dd>${shipsText(order)}</dd><dt>Placed</dt><dd>${paperTime(placedAt)}</dd>
