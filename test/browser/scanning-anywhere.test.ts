@@ -55,6 +55,22 @@ async function opened(
   await stopClock(page);
   return { service, page, problems };
 }
+/** Holds responses back. @returns lets those go that are asked for until then, and resolves when the page has them */
+async function heldBack(page: Page, pattern: RegExp): Promise<() => Promise<void>> {
+  let mayGoOn = Promise.withResolvers<void>();
+  await page.route(pattern, async (route) => {
+    await mayGoOn.promise;
+    await route.continue();
+  });
+  return async () => {
+    const response = page.waitForResponse(pattern);
+    mayGoOn.resolve();
+    mayGoOn = Promise.withResolvers();
+    await response;
+    // What this answers comes after it.
+    await page.evaluate("fetch('/readyz').then((each) => each.text())");
+  };
+}
 const changes = async ({ store }: Service) => {
   const { pending: _, ...others } = (await store.status()).orders;
   return { ...others, placed: (await store.status()).orders.pending - 9n };
@@ -555,16 +571,11 @@ test('a person types, pauses, and goes on with Tab', async (t) => {
 test('an answer that comes late takes neither the cursor nor a form from a person', async (t) => {
   const more = Array.from({ length: 120 }, (_, index) => BigInt(100 + index));
   const { page } = await opened(t, '', more);
-  let mayGoOn = Promise.withResolvers<void>();
-  await page.route(/orders(\?|\/find)/, async (route) => {
-    await mayGoOn.promise;
-    await route.continue();
-  });
+  const answer = await heldBack(page, /orders(\?|\/find)/);
   const rows = page.locator('tbody tr');
   const goOn = async (there: Locator) => {
-    mayGoOn.resolve();
+    await answer();
     await there.waitFor();
-    mayGoOn = Promise.withResolvers();
   };
   const type = async (text: string) => {
     for (const key of text) await press(page, key, 300);
@@ -598,11 +609,7 @@ test('an answer that comes late takes neither the cursor nor a form from a perso
   await ask(page, 'Place order');
   const pet = page.getByRole('dialog').getByLabel('Pet');
   await pet.pressSequentially('41');
-  const found = page.waitForResponse(/find/);
-  mayGoOn.resolve();
-  await found;
-  // What this answers comes after it.
-  await page.evaluate("fetch('/readyz').then((response) => response.text())");
+  await answer();
   await page.keyboard.press('2');
   assert.equal(await pet.inputValue(), '412');
   await leave(page);
@@ -618,21 +625,9 @@ test('an answer that comes late takes neither the cursor nor a form from a perso
 
 test('an answer that comes late to a search, or to a refused scan, leaves what a person types meanwhile', async (t) => {
   const { service, page } = await opened(t);
-  let mayGoOn = Promise.withResolvers<void>();
-  await page.route(/orders\/find/, async (route) => {
-    await mayGoOn.promise;
-    await route.continue();
-  });
+  const answer = await heldBack(page, /orders\/find/);
   const type = async (text: string, keyMs = 250) => {
     for (const key of text) await press(page, key, keyMs);
-  };
-  const answer = async () => {
-    const response = page.waitForResponse(/find/);
-    mayGoOn.resolve();
-    await response;
-    // What this answers comes after it.
-    await page.evaluate("fetch('/readyz').then((each) => each.text())");
-    mayGoOn = Promise.withResolvers();
   };
   // A label that is refused, and the same field again.
   await ask(page, 'Cancel order…');
