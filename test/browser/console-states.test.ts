@@ -703,6 +703,8 @@ test('an imported order says so, a shipped one in the past, and one that does no
   await page.setViewportSize({ width: 768, height: 720 });
   assert.match(await ships.innerText(), /^Shipped 2 days ago$/);
   await page.setViewportSize({ width: 1_280, height: 720 });
+  // Until the sheet is closed, nothing below it takes the focus.
+  await page.getByRole('complementary', { name: 'Order 1' }).waitFor();
   await page.getByLabel('Find an order').fill('A-10');
   await page.getByText(/^Shipped 2 days ago, placed .* Enter opens it\.$/).waitFor();
   await page.goto(new URL('?order=2', page.url()).href);
