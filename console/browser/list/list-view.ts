@@ -166,7 +166,7 @@ function cells(state: State, order: OrderRecord, actions: Actions) {
     <td role="cell" class="pet number">${petId === undefined ? nothing : html`${isNarrow && quantity !== undefined ? `${count(quantity)} × ` : nothing}${isNarrow ? 'pet ' : nothing}${petId}`}</td>
     <td role="cell" class="quantity number">${quantity === undefined ? nothing : count(quantity)}</td>
     <td role="cell" class="ships">${shipsCell(order, isNarrow)}</td>
-    <td role="cell" class="placed">${time(placedAt)}</td>
+    <td role="cell" class="placed">${when(placedAt)}</td>
     <td role="cell" class="changed"><time datetime=${updatedAt} title=${updatedAt}>${age}</time></td>`;
 }
 
@@ -179,8 +179,12 @@ function shipsCell(order: OrderRecord, isNarrow: boolean) {
   const isPast = order.status === 'shipped' && shipDate <= order.updatedAt;
   return isNarrow
     ? shipHint(order, true)
-    : html`<span class="at">${time(shipDate)}</span><span class="day">${day(shipDate)}</span>${shipHint(order, isPast)}`;
+    : html`${when(shipDate)}${shipHint(order, isPast)}`;
 }
+
+/** A time, and its day for where the time of day has no room. */
+const when = (at: string) =>
+  html`<span class="at">${time(at)}</span><span class="day">${day(at)}</span>`;
 
 /** Rows while the list is read. */
 const WAITING_ROWS = Array.from(
