@@ -106,9 +106,8 @@ function walk(state: State, { id, order }: Detail, actions: Actions) {
   const { orders, view, counts } = state;
   const index = orders.findIndex((each) => each.id === id);
   const step = (name: 'Previous' | 'Next', to: OrderRecord | undefined, icons: 'up' | 'down') => {
-    if (to === undefined) {
+    if (to === undefined)
       return html`<span class="icon-only disabled" aria-hidden="true">${icon(icons)}</span>`;
-    }
     const target = { ...view, order: to.id };
     return html`<a class="icon-only" href=${searchOf(target)} aria-label="${name} order" @click=${actions.follow(target)}>${icon(icons)}</a>`;
   };

@@ -121,7 +121,7 @@ export function shipHint(order: OrderRecord, isWhole = false) {
   const isPlanned = status === 'shipped' && days > 0;
   const hint = isPlanned ? `planned for ${day(shipDate)}` : daysFrom(shipDate);
   const verb = status === 'shipped' ? `Shipped${isPlanned ? ', ' : ' '}` : 'Ships ';
-  return html`${isWhole ? html`<span class="verb">${verb}</span>` : nothing}<span class="hint">${hint}</span>`;
+  return html`${isWhole ? html`<span class="verb hint">${verb}</span>` : nothing}<span class="hint">${hint}</span>`;
 }
 
 /** The user's time zone: "Europe/Berlin, UTC+1". */

@@ -12,7 +12,7 @@ import { keysPage } from './keys/keys-view.ts';
 import { abilitiesOf } from './keys/scopes.ts';
 import { onPage, searchOf, withoutFilters } from './list/address.ts';
 import { filterBar, phoneTools } from './list/filters-view.ts';
-import { isEmptyStore } from './list/list-state.ts';
+import { isEmptyStore, maySelect } from './list/list-state.ts';
 import { ordersList } from './list/list-view.ts';
 import { paper } from './printing/paper.ts';
 import { scanPage } from './scanning/scan-view.ts';
@@ -137,7 +137,7 @@ function hints(state: State) {
   const hint = (keys: readonly string[], text: string) =>
     html`<span>${keys.map((key) => html`<kbd>${key}</kbd>`)} ${text}</span>`;
   return html`<footer class="hints">
-    ${state.preferences.hasShortcuts ? html`<div aria-hidden="true">${isEmptyStore(state) ? nothing : html`${hint(['j', 'k'], 'move')} ${hint(['Enter'], 'open')} ${hint(['x'], 'select')} `}${hint(['/'], 'search')} ${hint(['Ctrl', 'K'], 'commands')} ${hint(['Esc'], 'close')} ${hint(['?'], 'all keys')}</div>` : nothing}
+    ${state.preferences.hasShortcuts ? html`<div aria-hidden="true">${isEmptyStore(state) ? nothing : html`${hint(['j', 'k'], 'move')} ${hint(['Enter'], 'open')} ${maySelect(state) ? hint(['x'], 'select') : nothing} `}${hint(['/'], 'search')} ${hint(['Ctrl', 'K'], 'commands')} ${hint(['Esc'], 'close')} ${hint(['?'], 'all keys')}</div>` : nothing}
     <p>Times in ${timeZone()}</p>
   </footer>`;
 }

@@ -98,8 +98,9 @@ test('an id of 19 digits takes the room that it needs, all ids end below each ot
   const heading = page.getByRole('columnheader', { name: /^Order/ });
   assert.ok((await heading.boundingBox())!.width - wide.width < 64);
   assert.ok(await page.getByRole('columnheader', { name: 'Placed' }).isVisible());
-  // Beside details, pets and quantities come before blank room.
   await page.setViewportSize({ width: 1_280, height: 700 });
+  assert.ok(await page.getByRole('columnheader', { name: 'Placed' }).isVisible());
+  // Beside details, pets and quantities come before blank room.
   await row(page, 27).click();
   await page.getByRole('heading', { name: 'Order 27' }).waitFor();
   for (const name of ['Pet', 'Quantity'])
@@ -142,7 +143,13 @@ test('on a phone the first order is in the upper third, and filters, sort and se
   await page.getByRole('link', { name: 'Ships soonest' }).click();
   await page.getByRole('button', { name: 'Ships soonest' }).waitFor();
   await page.getByLabel('Select all pending orders on this page').check();
-  await page.getByText('1', { exact: true }).first().waitFor();
+  // The bar of the selection is a footer, as that of details.
+  await page.getByText('1 selected').waitFor();
+  const footer = (await page.getByRole('region', { name: 'Selected orders' }).boundingBox())!;
+  assert.deepEqual([footer.x, footer.width, footer.y + footer.height], [0, 390, 844]);
+  assert.equal(await page.locator('.bulk .primary').innerText(), 'Ship 1…');
+  await page.getByRole('button', { name: 'More for the selected orders' }).click();
+  await page.getByRole('button', { name: 'Clear' }).click();
   await page.getByRole('button', { name: /^Signed in with the key/ }).click();
   await page.getByRole('link', { name: 'Activity' }).click();
   await page.getByRole('heading', { name: 'Activity' }).waitFor();
@@ -261,11 +268,23 @@ test('keys, and what a key did, are lines with nothing cut off where columns hav
 
 test('the button of the columns has how many are hidden, and its menu those without room', async (t) => {
   const service = await startService(t);
-  await place(service.store, pending(1n));
+  const shipDate = Date.now() - 12 * 86_400_000;
+  await place(service.store, { ...pending(1n), shipDate, reference: 'AMZ-302-8866035-1029' });
   const { page } = await signedIn(t, browser, service, { viewport: { width: 1_440, height: 700 } });
   await row(page, 1).waitFor();
-  await page.getByRole('button', { name: 'View', exact: true }).waitFor();
-  await page.setViewportSize({ width: 1_100, height: 700 });
+  // All columns stay before there is blank room, with nothing cut.
+  for (const width of [1_440, 1_280, 1_100, 1_024]) {
+    await page.setViewportSize({ width, height: 700 });
+    await page.getByRole('button', { name: 'View', exact: true }).waitFor();
+    const cells = await row(page, 1)
+      .getByRole('cell')
+      .evaluateAll((all) => all.filter((each) => each.scrollWidth > each.clientWidth).length);
+    const { right } = await row(page, 1)
+      .locator('.reference bdi')
+      .evaluate((each) => ({ right: getComputedStyle(each, '::after').right }));
+    assert.deepEqual([cells, right === '0px'], [0, false], `${width}`);
+  }
+  await page.setViewportSize({ width: 900, height: 700 });
   await page.getByRole('button', { name: 'View 2 hidden' }).click();
   await page.getByText('Placed no room').waitFor();
   await page.getByText('Changed no room').waitFor();
@@ -404,8 +423,21 @@ test('on a phone the filters use the width of their sheet', async (t) => {
   const value = (await page.locator('.chip b').boundingBox())!;
   assert.ok(value.x + value.width > 290);
   assert.deepEqual(await accessibilityFindings(page), []);
-  await page.getByRole('button', { name: 'Close the filters' }).click();
+  const sheet = page.getByRole('group', { name: 'Filters' });
+  await sheet.getByRole('button', { name: 'Close' }).click();
   await page.getByRole('heading', { name: 'Filters' }).waitFor({ state: 'hidden' });
+  // The order of the list has a sheet of the same kind.
+  await page.getByRole('button', { name: 'Newest first' }).click();
+  await page.getByRole('heading', { name: 'Sort' }).waitFor();
+  const sort = page.getByRole('navigation', { name: 'Sort' });
+  const box = (await sort.boundingBox())!;
+  assert.deepEqual([box.x, box.width, box.y + box.height], [0, 390, 844]);
+  assert.notEqual(
+    await page.evaluate(backdrop.replace('#filters', '#sort-menu').concat('.backgroundColor')),
+    'rgba(0, 0, 0, 0)',
+  );
+  await sort.getByRole('button', { name: 'Close' }).click();
+  await page.getByRole('heading', { name: 'Sort' }).waitFor({ state: 'hidden' });
 });
 
 test('the pages have room beside the environment and the search in a window of 1,024 px', async (t) => {
@@ -538,9 +570,13 @@ test('a long reference is cut between two letters, before its end', async (t) =>
   const [text, end] = await row(page, 1)
     .locator('.reference bdi')
     .evaluate((bdi) => {
-      const { width, right } = getComputedStyle(bdi, '::after');
-      const { paddingInlineEnd, textOverflow } = getComputedStyle(bdi.firstElementChild!);
-      return [`${textOverflow} ${paddingInlineEnd}`, right === '0px' ? width : ''];
+      const { content, width, right } = getComputedStyle(bdi, '::after');
+      const { paddingInlineEnd, textJustify } = getComputedStyle(bdi.firstElementChild!);
+      // What is left of the line would look like a blank.
+      return [
+        `${textJustify} ${paddingInlineEnd}`,
+        right === '0px' ? `${content[1]} ${width}` : '',
+      ];
     });
-  assert.equal(text, `ellipsis ${end}`);
+  assert.deepEqual([text, end], [`inter-character ${end!.slice(2)}`, `… ${end!.slice(2)}`]);
 });

@@ -339,6 +339,8 @@ test('only a page that is live has a filled dot', async (t) => {
   const second = await signedIn(t, browser, { ...service, secret });
   await second.page.getByRole('button', { name: /^Not live, as of .*: reload$/ }).waitFor();
   await second.page.getByText('This key reads. To ship or cancel, sign in with').waitFor();
+  // Nothing can be selected with it.
+  assert.doesNotMatch(await second.page.locator('.hints').innerText(), /select/);
   assert.equal(await fillOf(second.page), 'none');
 });
 
@@ -448,6 +450,9 @@ test('the first order of an empty store appears by itself', async (t) => {
   const service = await startService(t);
   const { page } = await signedIn(t, browser, service);
   await page.getByText('No orders yet').waitFor();
+  assert.equal(await page.locator('.empty .primary').innerText(), 'Place order');
+  await page.getByRole('button', { name: 'Place order' }).click();
+  await page.keyboard.press('Escape');
   await live(page);
   await place(service.store, pending(1n));
   await row(page, 1).waitFor();

@@ -392,8 +392,8 @@ test('a key is renamed and renewed, and its old secret ended; an expired one is 
   const shop = await keyOf(service, { name: 'shop', expiresAt: Date.now() - DAY_MS });
   const { page } = await keysPage(t, service);
   await page.getByRole('link', { name: 'Expired 1' }).click();
-  await choose(page, 'shop', 'Name and end…');
-  const dialog = page.getByRole('alertdialog', { name: 'Name and end of shop' });
+  await choose(page, 'shop', 'Edit…');
+  const dialog = page.getByRole('alertdialog', { name: 'Edit shop' });
   await dialog.getByLabel('Name').fill('web shop');
   await dialog.getByLabel('in 30 days').check();
   assert.deepEqual(await accessibilityFindings(page), []);
@@ -405,13 +405,17 @@ test('a key is renamed and renewed, and its old secret ended; an expired one is 
   await choose(page, 'web shop', 'Replace the secret…');
   await page.getByRole('alertdialog').getByRole('button', { name: 'Replace the secret' }).click();
   await page.getByRole('button', { name: 'I have it, close' }).click();
-  await choose(page, 'web shop', 'Name and end…');
+  await choose(page, 'web shop', 'Edit…');
   await page.getByLabel(/End the old secret now/).check();
   await page.getByLabel('never', { exact: true }).check();
   await page.getByRole('button', { name: 'Change key' }).click();
   await rowOf(page, 'web shop').getByText('Never').waitFor();
   const { former, expiresAt } = await keyNamed(service, 'web shop');
   assert.deepEqual([former, expiresAt], [undefined, undefined]);
+  await page.getByRole('button', { name: 'Actions for web shop' }).click();
+  const menu = page.getByRole('dialog', { name: 'Actions for web shop' });
+  await menu.getByRole('link', { name: 'Activity' }).click();
+  await page.getByRole('heading', { name: 'web shop' }).waitFor();
 });
 
 test('a refusal is shown in the question', async (t) => {

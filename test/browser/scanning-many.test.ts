@@ -143,6 +143,12 @@ test('codes that are scanned become lines, whatever they mean, and are kept unti
     '1 Not found 04 No order has this id or reference. An id never begins with 0. Search in references',
   ]);
   assert.deepEqual(await accessibilityFindings(page), []);
+  // A result, and what can be done about it, are one line each.
+  await page.setViewportSize({ width: 1_440, height: 900 });
+  for (const words of ['Already shipped just now', 'Search in references']) {
+    const { height } = (await lines(page).getByText(words).first().boundingBox())!;
+    assert.ok(height < 25, `${words}: ${height}`);
+  }
   await page.getByRole('button', { name: 'Order 2', exact: true }).click();
   assert.match((await textOf(page))[3]!, /^2 Ready 2 3/);
   await tally(page, 'To look at 3').click();
@@ -542,6 +548,9 @@ test('on a phone, the results of lines end below each other, and ship date and t
   await service.store.apply([{ type: 'cancel', id: 2n }]);
   const viewport = { width: 390, height: 844 };
   const { page } = await signedIn(t, browser, service, { search: '?view=scan', viewport });
+  // One heading says that nothing was scanned.
+  await page.getByRole('heading', { name: 'Waiting for the first code' }).waitFor();
+  assert.equal(await page.getByText('Nothing scanned yet').isVisible(), false);
   await page.getByLabel('Or paste a list').fill('1\tJJD-1\n2\n99\tJJD-9');
   await page.getByRole('button', { name: 'Add to the list' }).click();
   await tally(page, 'Scanned 3').waitFor();

@@ -121,9 +121,9 @@ const KEYS: readonly (readonly [string, ...string[]])[] = [
   ['Next, previous order', 'j', 'k'],
   ['Open', 'Enter'],
   ['Select', 'x'],
-  ['Select down to here', 'Shift', 'x'],
+  ['Select down to here', 'Shift x'],
   ['Search', '/'],
-  ['Commands', 'Ctrl', 'k'],
+  ['Commands', 'Ctrl K'],
   ['Filter', 'f'],
   ['Ship the open order', 's'],
   ['Cancel the open order', 'c'],
@@ -139,7 +139,7 @@ function keysDialog({ preferences }: State, actions: Actions) {
   return html`<dialog class="ask shortcuts" aria-labelledby="ask" @cancel=${actions.closeDialog}>
     <div class="inner"><h2 id="ask">Keyboard</h2>
       <p>Letters work outside of text fields.</p>
-      <dl>${KEYS.map(([name, ...keys]) => html`<div><dt>${name}</dt><dd>${keys.map((key) => html`<kbd>${key}</kbd> `)}</dd></div>`)}</dl>
+      <dl>${KEYS.map(([name, ...keys]) => html`<div><dt>${name}</dt><dd>${keys.map((each) => html`${each.split(' ').map((key) => html`<kbd>${key}</kbd>`)} `)}</dd></div>`)}</dl>
       <label><input type="checkbox" .checked=${preferences.hasShortcuts} @change=${actions.prefer({ hasShortcuts: !preferences.hasShortcuts })} /> Letters are shortcuts</label>
     </div>
     <div class="end"><button type="button" autofocus @click=${actions.closeDialog}>Close</button></div>

@@ -30,10 +30,10 @@ export function bulkBar(state: State, actions: Actions) {
   const { ship, cancel } = session!.may;
   const others = othersForSelected(state, actions);
   return html`<section class="bulk" tabindex="-1" aria-label="Selected orders">
-    <b>${many}<span class="wide-only"> selected</span></b>
-    ${ship ? html`<button type="button" @click=${actions.actOnSelected('ship')}>${icon('truck')}<span>Ship ${many}…</span></button>` : nothing}
-    ${ship && cancel ? html`<i class="divider" aria-hidden="true"></i>` : nothing}
+    <b>${many} selected</b>
+    ${ship ? html`<button type="button" class="primary" @click=${actions.actOnSelected('ship')}>${icon('truck')}<span>Ship ${many}…</span></button>` : nothing}
     ${cancel ? html`<button type="button" class="danger-outline" @click=${actions.actOnSelected('cancel')}><span>Cancel ${many}…</span></button>` : nothing}
+    ${ship || cancel ? html`<i class="divider wide-only"></i>` : nothing}
     ${others.map(([name, , action]) => html`<button type="button" class="quiet wide-only" @click=${action}>${name}${name === 'Clear' ? html` <kbd aria-hidden="true">Esc</kbd>` : nothing}</button>`)}
     <button type="button" class="quiet icon-only narrow-only" popovertarget="selected-more" aria-label="More for the selected orders">${icon('more')}</button>
     <div class="popover" id="selected-more" popover role="dialog" aria-label="Selected orders">${others.map(([name, , action]) => html`<button type="button" class="item" popovertarget="selected-more" popovertargetaction="hide" @click=${action}>${name}</button>`)}</div>

@@ -101,7 +101,7 @@ function changeDialog({ session }: State, dialog: DialogOf<'change'>, actions: A
   return question(
     {
       ...{ key, isActing, problem },
-      title: html`Name and end of <bdi>${key.name}</bdi>`,
+      title: html`Edit <bdi>${key.name}</bdi>`,
       text: 'It keeps its secret, and what it may do. To let it do less, use the API; to let it do more, create another one.',
       notice: nothing,
       choices: html`<label class="given"><span>Name</span><input name="name" maxlength="100" autocomplete="off" spellcheck="false" dir="auto" autofocus .value=${name} /></label>

@@ -165,9 +165,9 @@ function menu({ session, view }: State, key: ManagedKey, actions: Actions) {
   return html`<button type="button" class="quiet icon-only" popovertarget=${of} aria-label="Actions for ${name}">${icon('more')}</button>
     <div class="popover" id=${of} popover role="dialog" aria-label="Actions for ${name}">
       ${mayChange ? nothing : html`<p class="head">${id === own.id ? 'Another key can change your own.' : 'It may do more than your key, which therefore cannot change it.'}</p>`}
-      ${mayChange && state !== 'revoked' ? item('Name and end…', 'list', 'change') : nothing}
+      ${mayChange && state !== 'revoked' ? item('Edit…', 'list', 'change') : nothing}
       ${mayChange && state === 'valid' ? item(isOnlyInvited(key) ? 'Invite again…' : 'Replace the secret…', 'again', 'rotate') : nothing}
-      ${may.follow ? html`<a class="item" href=${searchOf(did)} @click=${actions.follow(did)}>${icon('clock')}What it did</a>` : nothing}
+      ${may.follow ? html`<a class="item" href=${searchOf(did)} @click=${actions.follow(did)}>${icon('clock')}Activity</a>` : nothing}
       ${mayChange && state !== 'revoked' ? item('Revoke…', 'crossed', 'revoke') : nothing}
     </div>`;
 }

@@ -32,7 +32,7 @@ export function filterBar(state: State, actions: Actions) {
       <h1 tabindex="-1">Orders</h1>
       ${segments(state, actions)}
       <p class="whole">${isFiltered(view) && whole !== undefined ? `of ${count(whole)} in the whole store` : nothing}</p>
-      <div class="tools">${state.session!.may.place ? html`<button type="button" class="primary wide-only" @click=${actions.openForm()}>${icon('plus')}<span>Place order</span></button>` : nothing}${isEmptyStore(state) ? nothing : html`<a class="button scan wide-only" href=${searchOf(scan)} @click=${actions.follow(scan)}>${icon('scan')}<span>Scan</span></a>${viewMenu(state, actions)} ${exportButton(state, actions)}`}</div>
+      <div class="tools">${isEmptyStore(state) ? nothing : html`${state.session!.may.place ? html`<button type="button" class="primary wide-only" @click=${actions.openForm()}>${icon('plus')}<span>Place order</span></button>` : nothing}<a class="button scan wide-only" href=${searchOf(scan)} @click=${actions.follow(scan)}>${icon('scan')}<span>Scan</span></a>${viewMenu(state, actions)} ${exportButton(state, actions)}`}</div>
     </div>
     ${isEmptyStore(state) ? nothing : filters(state, actions)}
   </div>`;
@@ -43,7 +43,7 @@ function filters(state: State, actions: Actions) {
   const cleared = { ...withoutFilters(view), statuses: view.statuses };
   // On a phone they are behind a button, and without room for all, those that are not set.
   return html`<div class="filters ${state.isNarrow ? 'popover' : ''}" id="filters" popover=${state.isNarrow ? 'auto' : nothing} role="group" aria-label="Filters">
-      ${state.isNarrow ? html`<div class="title"><h2>Filters</h2><button type="button" class="quiet icon-only" popovertarget="filters" aria-label="Close the filters">${icon('cross')}</button></div>` : nothing}
+      ${state.isNarrow ? sheetTitle('Filters', 'filters') : nothing}
       ${petChip(state, actions)} ${rangeChip('ships', state, actions)} ${rangeChip('placed', state, actions)} ${rangeChip('changed', state, actions)} ${referenceChip(state, actions)} ${statusChip(state, actions)}
       <span class="chip any"><button type="button" popovertarget="any-filter">${icon('plus')}Filter</button></span>
       <div class="popover" id="any-filter" popover role="dialog" aria-label="More filters">${FILTERS.map((name) => html`<button type="button" class="item" popovertarget="filter-${name}">${capital(name)}</button>`)}</div>
@@ -63,13 +63,17 @@ export function phoneTools(state: State, actions: Actions) {
     ${isEmptyStore(state) ? nothing : html`<button type="button" class="icon-only" popovertarget="filters" aria-label=${all === 0 ? 'Filters' : `Filters, ${all} set`}>${icon('filter')}${all === 0 ? nothing : html`<b class="number">${all}</b>`}</button>`}`;
 }
 
+/** The head of a sheet at the bottom of a phone. */
+const sheetTitle = (title: string, id: string) =>
+  html`<div class="title"><h2>${title}</h2><button type="button" class="quiet icon-only" popovertarget=${id} aria-label="Close">${icon('cross')}</button></div>`;
+
 /** Selecting all, and the order of the list, for which a phone has no heads of columns. */
 export function phoneHead(state: State, box: unknown, actions: Actions) {
   const current = SORTINGS.find(([, each]) => isSorted(state.view, each))?.[0] ?? 'Sorted';
   const cleared = withoutFilters(state.view);
   return html`${isFiltered(state.view) ? html`<p class="phone-filters"><bdi>${filtersInWords(state.view)}</bdi> <a href=${searchOf(cleared)} @click=${actions.follow(cleared)}>Clear</a></p>` : nothing}<div class="phone-head">${box}
     <button type="button" class="quiet" popovertarget="sort-menu">${current}${icon('down')}</button>
-    <nav class="popover" id="sort-menu" popover aria-label="Sort">${sortLinks(state.view, actions)}</nav></div>`;
+    <nav class="popover" id="sort-menu" popover aria-label="Sort">${sheetTitle('Sort', 'sort-menu')}${sortLinks(state.view, actions)}</nav></div>`;
 }
 
 const isSorted = (view: View, sorting: View['sorting']) =>
@@ -110,16 +114,17 @@ interface Chip {
   /** Undefined if it is not set. */
   readonly value: string | undefined;
   readonly without: View;
+  readonly opened?: (event: Event) => void;
 }
 
 /** A filter: a button that opens its form, and a button that removes it if it is set. */
-function chip({ name, value, without }: Chip, form: unknown, actions: Actions) {
+function chip({ name, value, without, opened }: Chip, form: unknown, actions: Actions) {
   const label = capital(name);
   const isSet = value !== undefined;
   return html`<span class="chip ${isSet ? 'set' : 'add'}">
     <button type="button" popovertarget="filter-${name}">${isSet ? nothing : icon('plus')}${label}${isSet ? html` <b title=${value}><bdi>${value}</bdi></b>` : nothing}</button>
     ${isSet ? html`<a class="remove" href=${searchOf(without)} aria-label="Remove the filter ${label}" @click=${actions.follow(without)}>${icon('cross')}</a>` : nothing}
-  </span>${form}`;
+  </span><div class="popover form" id="filter-${name}" popover role="dialog" aria-label=${label} @toggle=${opened}>${form}</div>`;
 }
 
 /** The views that have names. */
@@ -155,14 +160,12 @@ export const STATUS_NAMES = {
 /** Two statuses at once; one alone is a segment. */
 function statusChip({ view }: State, actions: Actions) {
   const { statuses } = view;
-  const names = statuses.map((each) => STATUS_NAMES[each]);
   const without = { ...view, statuses: [], order: undefined };
-  const value = statuses.length > 1 ? names.join(' or ') : undefined;
+  const value =
+    statuses.length > 1 ? statuses.map((each) => STATUS_NAMES[each]).join(' or ') : undefined;
   return chip(
     { name: 'status', value, without },
-    html`<div class="popover form" id="filter-status" popover role="dialog" aria-label="Status">
-      ${STATUSES.map((each) => html`<label class="item"><input type="checkbox" .checked=${statuses.length === 0 || statuses.includes(each)} @change=${actions.toggleStatus(each)} />${STATUS_NAMES[each]}</label>`)}
-    </div>`,
+    html`${STATUSES.map((each) => html`<label class="item"><input type="checkbox" .checked=${statuses.length === 0 || statuses.includes(each)} @change=${actions.toggleStatus(each)} />${STATUS_NAMES[each]}</label>`)}`,
     actions,
   );
 }
@@ -171,13 +174,13 @@ function petChip({ view }: State, actions: Actions) {
   const { petId } = view;
   const without = { ...view, petId: undefined, order: undefined };
   return chip(
-    { name: 'pet', value: petId === undefined ? undefined : String(petId), without },
-    html`<div class="popover form" id="filter-pet" popover role="dialog" aria-label="Pet"><form @submit=${actions.filter('pet')}>
+    { name: 'pet', value: petId?.toString(), without },
+    html`<form @submit=${actions.filter('pet')}>
       <label for="pet">Orders of the pet</label>
       <input id="pet" name="pet" inputmode="numeric" autocomplete="off" placeholder="Id, such as 412" autofocus .value=${String(petId ?? '')} />
       <p class="problem" role="alert"></p>
       <div class="end"><button class="primary">Show orders</button></div>
-    </form></div>`,
+    </form>`,
     actions,
   );
 }
@@ -188,14 +191,14 @@ function referenceChip({ view }: State, actions: Actions) {
   const value = prefix === '' ? reference || (contains && `…${contains}…`) : `${prefix}…`;
   return chip(
     { name: 'reference', value: value || undefined, without },
-    html`<div class="popover form" id="filter-reference" popover role="dialog" aria-label="Reference"><form @submit=${actions.filter('reference')}>
+    html`<form @submit=${actions.filter('reference')}>
       <label for="reference">Orders with the reference</label>
       <input id="reference" name="reference" maxlength="255" autocomplete="off" dir="auto" autofocus .value=${reference || prefix || contains} />
       <label class="item"><input type="checkbox" name="prefix" .checked=${reference === '' && contains === ''} />and those that begin with it</label>
       <label class="item"><input type="checkbox" name="contains" .checked=${contains !== ''} />and those that contain it, with any capitals</label>
       <p class="problem" role="alert"></p>
       <div class="end"><button class="primary">Show orders</button></div>
-    </form></div>`,
+    </form>`,
     actions,
   );
 }
@@ -204,6 +207,7 @@ function rangeChip(name: RangeName, state: State, actions: Actions) {
   const { view, rangeCounts } = state;
   const range = view[name];
   const without = { ...view, [name]: '', order: undefined };
+  const value = range === '' ? undefined : rangeName(range);
   const preset = (each: string) => {
     const sorted =
       name === 'ships' && maySort(SOONEST.by, view.contains) ? { sorting: SOONEST } : {};
@@ -216,8 +220,8 @@ function rangeChip(name: RangeName, state: State, actions: Actions) {
   const shown = rangeCounts.get(`${name} draft`);
   const draft = shown && orders(totalOf(shown.counts, view.statuses), moreIn(shown));
   return chip(
-    { name, value: range === '' ? undefined : rangeName(range), without },
-    html`<div class="popover form range" id="filter-${name}" popover role="dialog" aria-label=${capital(name)} @toggle=${actions.openRange(name)}><form @input=${actions.preview(name)} @submit=${actions.filter(name)}>
+    { name, value, without, opened: actions.openRange(name) },
+    html`<form class="range" @input=${actions.preview(name)} @submit=${actions.filter(name)}>
       ${PRESETS_OF[name].map(preset)}
       <hr />
       <div class="days">
@@ -227,7 +231,7 @@ function rangeChip(name: RangeName, state: State, actions: Actions) {
       <p class="small">Days of ${timeZone()}</p>
       <p class="problem" role="alert"></p>
       <div class="end"><button class=${draft === undefined ? '' : 'primary'}>${draft === undefined ? 'Close' : `Show ${draft}`}</button></div>
-    </form></div>`,
+    </form>`,
     actions,
   );
 }
@@ -295,8 +299,7 @@ function viewMenu(state: State, actions: Actions) {
 }
 
 function exportButton({ exported }: State, actions: Actions) {
-  if (exported === undefined) {
+  if (exported === undefined)
     return html`<button type="button" class="wide-only export" @click=${actions.exportCsv()}>${icon('download')}<span>Export CSV</span></button>`;
-  }
   return html`<button type="button" class="wide-only export" @click=${actions.stopExport}>Stop <span>at ${orders(exported)}</span></button>`;
 }

@@ -62,14 +62,12 @@ function selectAllBanner(state: State, actions: Actions) {
   if (!isAll || next === undefined || !isOffered) return nothing;
   const matching = counts?.counts.pending;
   const isEvery = counts?.exact === true && selected.size >= counts.counts.pending;
-  const many = (value: number, where: string) =>
-    `All ${ordersText(value).replace('order', 'pending order')} ${where} are selected.`;
-  if (isEvery)
-    return html`<p class="select-all"><span>${many(selected.size, 'that match')}</span></p>`;
   const isMore = selected.size > pending.length;
-  return html`<p class="select-all"><span>${isMore ? `${ordersText(selected.size)} are selected.` : many(pending.length, 'on this page')}</span>
+  const many = ordersText(selected.size);
+  const all = `All ${many.replace('order', 'pending order')} ${isEvery ? 'that match' : 'on this page'}`;
+  return html`<p class="select-all"><span>${isMore && !isEvery ? many : all} are selected.</span>
     ${
-      matching === undefined || isMore
+      matching === undefined || isMore || isEvery
         ? nothing
         : html`<button type="button" class="link" @click=${actions.selectMatching}>Select all ${count(matching)}${moreIn(counts)} that match</button>`
     }</p>`;
@@ -177,9 +175,7 @@ function shipsCell(order: OrderRecord, isNarrow: boolean) {
     return html`<span class="none">${isNarrow ? 'No ship date' : 'none'}</span>`;
   // An order can be imported as shipped with a later date.
   const isPast = order.status === 'shipped' && shipDate <= order.updatedAt;
-  return isNarrow
-    ? shipHint(order, true)
-    : html`${when(shipDate)}${shipHint(order, isPast)}`;
+  return isNarrow ? shipHint(order, true) : html`${when(shipDate)}${shipHint(order, isPast)}`;
 }
 
 /** A time, and its day for where the time of day has no room. */
@@ -187,10 +183,8 @@ const when = (at: string) =>
   html`<span class="at">${time(at)}</span><span class="day">${day(at)}</span>`;
 
 /** Rows while the list is read. */
-const WAITING_ROWS = Array.from(
-  { length: 14 },
-  () =>
-    html`<tr class="waiting" aria-hidden="true"><td class="check"></td>${['id number', 'reference', 'status', 'pet number', 'quantity number', 'ships', 'placed', 'changed'].map((name) => html`<td class=${name}><i></i></td>`)}</tr>`,
+const WAITING_ROWS = Array(14).fill(
+  html`<tr class="waiting" aria-hidden="true"><td class="check"></td>${['id number', 'reference', 'status', 'pet number', 'quantity number', 'ships', 'placed', 'changed'].map((name) => html`<td class=${name}><i></i></td>`)}</tr>`,
 );
 
 const IMPORT = 'npx store-orders import orders.csv';
@@ -198,19 +192,19 @@ const IMPORT = 'npx store-orders import orders.csv';
 /** The texts for an empty store, and for filters that match no order. */
 function emptyList(state: State, actions: Actions) {
   const { view, store } = state;
-  const { prefix } = view;
   const whole = store === undefined ? 0n : totalOf(store.counts);
   if (isEmptyStore(state)) {
     return html`<div class="empty">${icon('box')}<h2>No orders yet</h2>
       <p>An order appears here within a second of being placed.<br />Leave this page open: it is live.</p>
+      ${state.session!.may.place ? html`<button type="button" class="primary" @click=${actions.openForm()}>${icon('plus')}Place order</button>` : nothing}
       <a class="button" href="/reference#v2-placeOrder">${icon('book')}How to place an order</a>
       <p class="small">Or bring orders over from another system:</p>
       <p class="command"><code>${IMPORT}</code><button type="button" class="icon-only" aria-label="Copy the command" @click=${actions.copy(IMPORT, 'Command')}>${icon('copy')}</button></p></div>`;
   }
   const cleared = withoutFilters(view);
-  const inside = withPart(view, prefix);
+  const inside = withPart(view, view.prefix);
   return html`<div class="empty">${icon('search')}<h2>No order matches these filters</h2>
     <p><bdi>${filtersInWords(view)}</bdi> The store has ${ordersText(whole)} without them.</p>
     <p class="buttons"><a class="button primary" href=${searchOf(cleared)} @click=${actions.follow(cleared)}>Clear filters</a>
-      ${isPart(prefix) ? html`<a class="button" href=${searchOf(inside)} @click=${actions.follow(inside)}>Search inside references</a>` : nothing}</p></div>`;
+      ${isPart(view.prefix) ? html`<a class="button" href=${searchOf(inside)} @click=${actions.follow(inside)}>Search inside references</a>` : nothing}</p></div>`;
 }

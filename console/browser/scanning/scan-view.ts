@@ -51,7 +51,7 @@ export function scanPage(state: State, actions: Actions) {
     <footer class="hints"><div aria-hidden="true"><span><kbd>Esc</kbd> back to the orders, the list is kept</span> <span><kbd>Ctrl</kbd><kbd>Z</kbd> take back the last scan</span></div><p>Kept in this browser until you clear it</p></footer>`;
 }
 
-const WAITING = html`<section class="last idle"><h2>Waiting for the first code</h2><p>Scan a slip, a pick list or a label of the shop. No field needs the cursor.</p></section>`;
+const WAITING = html`<section class="last idle"><h2>Waiting for the first code</h2><p>Scan a slip, a pick list or a label of the shop.</p></section>`;
 
 function empty({ cleared: { length } }: Scans, actions: Actions) {
   const undo = html`<p role="status">${count(length)} ${length === 1 ? 'line' : 'lines'} cleared. Ctrl Z brings ${length === 1 ? 'it' : 'them'} back.</p>
@@ -106,7 +106,7 @@ function tally(all: readonly JudgedScan[], filter: Scans['filter'], actions: Act
     return html`<button type="button" aria-pressed=${filter === to} @click=${actions.filterScans(to)}><span>${name}</span> <b class="number ${length > 0 ? className : ''}">${count(length)}</b></button>`;
   };
   return html`<div class="tally" role="group" aria-label="What is listed">
-    ${button('Scanned', undefined)} ${button('Ready', 'ready', 'ok')} ${button('Done', 'done')} ${button('To look at', 'open', 'bad')}
+    ${button('Scanned', undefined)} ${button('Ready', 'ready', 'ok')} ${button('Done', 'done')} ${button('To look at', 'open', 'warn')}
   </div>`;
 }
 

@@ -79,7 +79,7 @@ function hits(state: State, found: Found, actions: Actions) {
 /** More of the order that Enter opens. */
 function peek(order: OrderRecord) {
   const ships = shipHint(order, true);
-  return html`<p class="small">${ships}${ships === nothing ? 'Placed' : ', placed'} ${time(order.placedAt)}. Enter opens it.</p>`;
+  return html`<p class="small">${ships}${ships === nothing ? 'Placed' : ', placed'} ${time(order.placedAt)}. <span class="enter">Enter opens it.</span></p>`;
 }
 
 /** Where the search for parts has ended, with a button that goes on; nothing at the end of the store, and if there are more hits than rows. */
