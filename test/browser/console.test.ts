@@ -581,6 +581,7 @@ test('letters are shortcuts outside of fields, and can be turned off', async (t)
   await page.getByRole('alertdialog').waitFor();
   await page.keyboard.press('Escape');
   await typeKey(page, '?');
+  assert.match(await page.getByRole('dialog').innerText(), /Commands\s+Ctrl\s*K\s/);
   await page.getByLabel('Letters are shortcuts').uncheck();
   await page.getByRole('button', { name: 'Close' }).last().click();
   await typeKey(page, 'c');
