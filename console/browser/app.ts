@@ -107,10 +107,7 @@ export class App {
       if (state.bulk?.isRunning === true || isShownOnce) event.preventDefault();
     });
     const [wide, narrow] = [matchMedia(WIDE), matchMedia(NARROW)];
-    const onWidth = () => {
-      const [isWide, isNarrow] = [wide.matches, narrow.matches];
-      this.#screen.set({ isWide, isNarrow });
-    };
+    const onWidth = () => this.#screen.set({ isWide: wide.matches, isNarrow: narrow.matches });
     for (const each of [wide, narrow]) each.addEventListener('change', onWidth);
     onWidth();
     setInterval(() => this.#tick(), TICK_MS);
@@ -304,14 +301,11 @@ export class App {
       void this.#screen.focus('#jump');
     },
     scan: (text, written = text) => {
-      const { session, view } = this.#screen.state;
+      const { session, view, dialog } = this.#screen.state;
       if (session?.may.read !== true) return;
-      this.#screen.change((state) => {
-        if (state.dialog?.kind === 'palette') state.dialog = undefined;
-        if (view.page === 'scan') state.search = '';
-      });
+      if (dialog?.kind === 'palette') this.#screen.set({ dialog: undefined });
       if (view.page === 'scan') {
-        if (view.order !== undefined) this.#go({ ...view, order: undefined });
+        this.#go({ ...view, order: undefined });
         this.#scanning.scan(text);
         void this.#screen.focus('h1');
         return;
@@ -423,9 +417,8 @@ export class App {
     const other = document.querySelector(':is(form:not(.jump), [popover]) :focus:not(.palette *)');
     if (other !== null || (this.#screen.state.dialog ?? dialog) !== dialog) return;
     const named = found === undefined ? [] : namedBy(found);
-    const part = found === undefined || isScanned ? undefined : onlyHit(found);
-    const only = named.length > 0 ? named : [part ?? []].flat();
-    if (only.length === 1) this.#go({ ...view, page: 'orders', order: only[0]!.id });
+    const only = isScanned && named.length !== 1 ? undefined : found && onlyHit(found);
+    if (only !== undefined) this.#go({ ...view, page: 'orders', order: only.id });
     else if (ofPet !== undefined && found !== undefined && named.length === 0) this.#go(ofPet);
     else if (named.length === 0 && !isScanned && (found?.beginning.length ?? 0) > 1) {
       this.#go({ ...others, prefix: text.trim() });

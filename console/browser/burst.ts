@@ -62,11 +62,12 @@ export class Burst {
   /** Takes a character. @returns whether it begins a text */
   add(key: string, at: number, from: EventTarget | null, mostMs: number): boolean {
     const pauseMs = at - this.#at;
-    // A person goes on elsewhere.
-    const mayGoOn = this.#isFast || (this.isSwift && from === this.#from);
-    const goesOn = mayGoOn && !this.isTaken;
+    // Elsewhere, a person begins another text.
+    const isHere = from === this.#from;
+    const goesOn = !this.isTaken && (this.#isFast || (this.isSwift && isHere));
     if (pauseMs > (goesOn ? LATE_END_MS : mostMs)) {
-      const before = this.isTaken || pauseMs > TYPED_MS ? '' : this.#before + this.text;
+      const isOther = this.isTaken || pauseMs > TYPED_MS || !isHere;
+      const before = isOther ? '' : this.#before + this.text;
       this.clear();
       this.#before = before;
     }
@@ -99,6 +100,7 @@ export class Burst {
 
   /** Takes Backspace. */
   erase(at: number): void {
+    if (this.text === '') this.#before = this.#before.slice(0, -1);
     this.text = this.text.slice(0, -1);
     this.#at = at;
     this.#scanner = this.#swift = Number.NEGATIVE_INFINITY;

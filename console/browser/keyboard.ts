@@ -36,6 +36,8 @@ const ALONE_AFTER_MS = 60;
 const AFTER_LETTER_MS = 300;
 /** What follows a text so soon, another one or Enter, can be the end of the same code: always where keys have no other meaning. */
 const SAME_CODE_MS = 1_000;
+/** How long a person checks what was typed on the page for scanning, before Enter. */
+const CHECKED_MS = 5_000;
 /** How long a blank waits for a code that it begins, on the page for scanning. */
 const BLANK_MS = 500;
 /** The pages by the second keys after g. */
@@ -77,6 +79,8 @@ export function listenForKeys(shortcuts: Shortcuts, state: State): void {
     actedAt = performance.now();
     const page = pageOf(key);
     goUntil = page === undefined && key === 'g' ? actedAt + SECOND_KEY_MS : 0;
+    // What is typed on that page is another text.
+    if (page !== undefined) burst.clear();
     if (page !== undefined) shortcuts.goTo(page);
     else if (key === 'x') undo.push(shortcuts.select(false));
     else actionOf(shortcuts, key)?.();
@@ -106,7 +110,7 @@ export function listenForKeys(shortcuts: Shortcuts, state: State): void {
       if (isCode) take(shortcuts.search, first + text);
       else act(rest);
       if (isCode) goUntil = 0;
-      Object.assign(burst, { isTaken: isCode, acted: text.length });
+      Object.assign(burst, { isTaken: isCode, acted: burst.text.length });
     }
   };
   /** How long the latest key waits for the next one. */
@@ -221,7 +225,8 @@ export function listenForKeys(shortcuts: Shortcuts, state: State): void {
       const isDue = timer !== undefined && burst.isOver(timeStamp, mostMs);
       if (isDue) onPause();
       goesOn = isDue && burst.isTaken;
-      const endMs = key === 'Enter' && !isTyping(target) ? SAME_CODE_MS : mostMs;
+      const lateMs = isForScans() ? CHECKED_MS : SAME_CODE_MS;
+      const endMs = key === 'Enter' && !isTyping(target) ? lateMs : mostMs;
       end = isEnd(key) && !repeat ? burst.end(key, timeStamp, endMs) : undefined;
       // Of a person.
       const isErased = key === 'Backspace' && isForScans() && !isTyping(target);

@@ -544,3 +544,22 @@ test('a long reference is cut between two letters, before its end', async (t) =>
     });
   assert.equal(text, `ellipsis ${end}`);
 });
+
+test('at 400 %, a question is in sight together with its field', async (t) => {
+  const service = await startService(t);
+  await place(service.store, { ...pending(1n), petId: 7n, quantity: 2n, reference: 'WEB-1' });
+  const viewport = { width: 320, height: 256 };
+  const { page } = await signedIn(t, browser, service, { viewport, search: '?order=1' });
+  for (const [button, label] of [
+    ['Ship order…', 'Tracking number'],
+    ['Cancel order…', 'Reason'],
+  ] as const) {
+    await page.getByRole('button', { name: button }).click();
+    const question = page.getByRole('alertdialog');
+    const field = (await question.getByLabel(label).boundingBox())!;
+    assert.ok((await question.getByRole('heading').boundingBox())!.y >= 0);
+    assert.ok(field.y + field.height <= 256, JSON.stringify(field));
+    await page.keyboard.press('Escape');
+    await question.waitFor({ state: 'detached' });
+  }
+});

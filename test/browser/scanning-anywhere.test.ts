@@ -725,3 +725,44 @@ test('on the page for scanning, what is typed is one text until Enter, also if i
     for (const key of [...code, 'Tab']) await press(page, key, 10);
   assert.equal(await list.inputValue(), '998\n1000\n');
 });
+
+test('on the page for scanning, a code has nothing of what acted or was typed elsewhere, and waits for its Enter', async (t) => {
+  const { page } = await opened(t);
+  const newest = page.locator('.scanned tbody tr').first();
+  const heading = page.getByRole('heading', { name: /^Ready to scan$|^Scanned / });
+  /** A person types a code. */
+  const type = async (code: string, endMs = 300) => {
+    await press(page, code[0]!, 700);
+    for (const key of code.slice(1)) await press(page, key, 250);
+    await press(page, 'Enter', endMs);
+    await newest.getByText(code, { exact: true }).first().waitFor();
+  };
+  for (const key of ['j', 'j', 'g', 's']) await press(page, key, 220);
+  await page.clock.runFor(220);
+  await heading.waitFor();
+  await type('998');
+  await page.getByRole('link', { name: 'Orders', exact: true }).click();
+  for (const key of ['g', 's']) await press(page, key, 220);
+  await page.clock.runFor(220);
+  await heading.waitFor();
+  await scanAt(page, '999', [300, 10]);
+  await newest.getByText('999', { exact: true }).first().waitFor();
+  for (const [field, text] of [
+    [page.getByRole('textbox', { name: 'Paste a list' }), '12'],
+    [page.getByLabel('Find an order'), '1'],
+  ] as const) {
+    await field.focus();
+    for (const key of text) await press(page, key, 250);
+    await heading.click();
+    await page.clock.runFor(1_200);
+    await type('998');
+  }
+  // A person checks the code before Enter, which is no press of a button then.
+  await page.getByRole('button', { name: 'Clear', exact: true }).focus();
+  await type('1998', 1_400);
+  for (const key of ['1', '9']) await press(page, key, 250);
+  await press(page, '9', 1_300);
+  for (const key of ['8', 'Backspace', 'Backspace', 'Backspace']) await press(page, key, 250);
+  for (const key of ['0', '0', '0', 'Enter']) await press(page, key, 250);
+  await newest.getByText('1000', { exact: true }).first().waitFor();
+});

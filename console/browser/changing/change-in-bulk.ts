@@ -26,20 +26,19 @@ export async function selectMatching(screen: Screen): Promise<void> {
   const show = (count: number) => screen.set({ selecting: { count, ending, ended } });
   const query = { ...orderQuery(view), status: 'pending', limit: 500 } as const;
   const found: OrderRecord[] = [];
-  let isCut = false;
   show(0);
   try {
     for await (const { orders } of session.client.pages(query, { signal })) {
       found.push(...orders);
       show(found.length);
-      isCut = found.length >= MOST_SELECTED;
-      if (isCut) break;
+      if (found.length >= MOST_SELECTED) break;
     }
     const kept = found.slice(0, MOST_SELECTED).filter(({ id }) => !ended.has(id));
     screen.change(({ selected }) => {
       for (const order of kept) if (selected.size < MOST_SELECTED) selected.set(order.id, order);
     });
-    if (isCut) screen.toast(`The first ${ordersText(MOST_SELECTED)} are selected`);
+    if (found.length >= MOST_SELECTED)
+      screen.toast(`The first ${ordersText(MOST_SELECTED)} are selected`);
   } catch (error) {
     const problem = signal.aborted ? undefined : screen.problemOf(session, error);
     if (problem !== undefined) screen.toast(`Not selected. ${problem}`, true);
@@ -52,12 +51,14 @@ export async function selectMatching(screen: Screen): Promise<void> {
 /**
  * Cancels or ships orders, a thousand per request, and shows the result of each order; ends with the session.
  * @param before the results of an earlier action, of orders that are tried again
+ * @param limitMs how long the store is asked to carry out a request, however often that fails at once
  */
 export async function changeSeveral(
   screen: Screen,
   session: Session,
   asked: SeveralToChange,
   before: Bulk['results'],
+  limitMs: number,
 ): Promise<void> {
   const { ids } = asked;
   const results: Bulk['results'] = new Map();
@@ -71,7 +72,7 @@ export async function changeSeveral(
     const part = { ...asked, ids: ids.slice(from, from + ORDERS_PER_REQUEST) };
     const failure = screen.state.bulk!.isStopping
       ? ({ kind: 'untried', text: 'It was not tried.' } as const)
-      : await changePart(screen, session, part, { before, results });
+      : await changePart(screen, session, part, limitMs, { before, results });
     if (session.ending.signal.aborted) return;
     for (const id of failure === undefined ? [] : part.ids) {
       const earlier = before.get(id);
@@ -105,16 +106,16 @@ async function changePart(
   screen: Screen,
   session: Session,
   { action, ids, given, trackingNumbers }: SeveralToChange,
+  timeoutMs: number,
   { before, results }: Readonly<Record<'before' | 'results', Bulk['results']>>,
 ): Promise<Omit<Result, 'id'> | undefined> {
-  const { client, ending } = session;
-  const options = { signal: ending.signal };
+  const options = { signal: session.ending.signal, timeoutMs, retries: Number.POSITIVE_INFINITY };
   try {
     const cancels = ids.map((id) => ({ id, reason: reasonIn(given) || undefined }));
     const shipments = ids.map((id) => ({ id, trackingNumber: trackingNumbers.get(id) }));
     const found = await (action === 'cancel'
-      ? client.cancelOrders(cancels, options)
-      : client.shipOrders(shipments, options));
+      ? session.client.cancelOrders(cancels, options)
+      : session.client.shipOrders(shipments, options));
     screen.change((state) => {
       for (const each of found) {
         results.set(each.id, resultOf(each, action, before.get(each.id)));

@@ -18,7 +18,7 @@ import { failureAt } from './outcome.ts';
 
 /** A change of more orders than this is confirmed by typing their number. */
 const MAX_UNASKED = 1_000;
-/** How long the store is asked to change an order, and to read orders before and after that: 40 seconds in all, which the question says. */
+/** How long the store is asked to change an order, or those of one request, and to read orders before and after that: 40 seconds in all, which the question says. */
 const ASKED_MS = 20_000;
 const READ_MS = 10_000;
 /** A connection that is refused fails at once: a number of retries would end before that time. */
@@ -125,7 +125,7 @@ export class Changing {
   async changeSeveral(asked: SeveralToChange, before: Bulk['results'] = new Map()): Promise<void> {
     const { session } = this.#screen.state;
     if (session === undefined) return;
-    const changing = changeSeveral(this.#screen, session, asked, before);
+    const changing = changeSeveral(this.#screen, session, asked, before, ASKED_MS);
     await this.#screen.focus('.bulk');
     await changing;
     await this.#afterwards();
