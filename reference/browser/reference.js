@@ -133,7 +133,7 @@ function markCurrent() {
   mark();
 }
 
-/** @param {Element} link */
+/** Below Find, which stays above the contents. @param {Element} link */
 function keepInSight(link) {
   // Below each other, the navigation scrolls; beside the text, what contains it does.
   const list = [link.closest('nav'), link.closest('.contents')].find(
@@ -141,6 +141,6 @@ function keepInSight(link) {
   );
   if (!list) return;
   const [inner, outer] = [link.getBoundingClientRect(), list.getBoundingClientRect()];
-  if (inner.top < outer.top) list.scrollTop -= outer.top - inner.top + 48;
+  if (inner.top < outer.top + 56) list.scrollTop -= outer.top - inner.top + 56;
   if (inner.bottom > outer.bottom) list.scrollTop += inner.bottom - outer.bottom + 48;
 }

@@ -137,6 +137,12 @@ test('the list is printed with what it shows, how many it does not, and dates wi
     reference: 'PO-71',
     shipDate: Date.UTC(2025, 4, 6),
   });
+  const shop = { ...pending(8_000_000_000_000_000_001n), petId: 9_007_199_254_740_993n };
+  await place(
+    service.store,
+    { ...shop, reference: 'AMZ-302-7714510-2997' },
+    { ...shop, id: 72n, reference: 'EU-CENTRAL-WAREHOUSE-NORTH-PALLET-Q4-BERLIN' },
+  );
   const { page } = await signedIn(t, browser, service, { search: '?status=pending' });
   await row(page, 71).waitFor();
   const total = /([\d,]+) orders?/.exec(await page.locator('.match').innerText())![1]!;
@@ -150,6 +156,10 @@ test('the list is printed with what it shows, how many it does not, and dates wi
   assert.match(words, /71 PO-71 Pending, overdue 71 1 May 6, 2025, \d+:\d\d [AP]M/);
   assert.match(words, /The others are not on this paper/);
   assert.doesNotMatch(words, /days overdue|in \d+ days/);
+  assert.match(words, / AMZ-302-7714510-2997 Pending/, 'an ordinary reference is in one line');
+  assert.match(words, /EU-CENTRAL-\s?WAREHOUSE-\s?NORTH-\s?PALLET-\s?Q4-\s?BERLIN /);
+  assert.equal(pages.length, 2);
+  for (const each of pages) assert.match(each, /Pets of Berlin.*\nOrders\nPending\./s);
   assert.ok(pages.at(-1)!.startsWith(`Page ${pages.length} of ${pages.length}`));
 });
 
@@ -167,14 +177,16 @@ test('an open order is printed as one page, with its codes, dates and history', 
   const pages = await printed(page, { format: 'A4' });
   assert.equal(pages.length, 1);
   const words = pages[0]!.replaceAll(/\s+/g, ' ');
-  assert.match(words, /Order 61 Reference WEB-61 Cancelled 61 WEB-61 Pet 61 Quantity 1/);
+  assert.match(words, /Order 61 WEB-61 Cancelled 61 WEB-61 Pet 61 Quantity 1/);
   assert.match(words, /Reason out of stock History When What By .*, \d{4}, .* Cancelled test/);
   const small = await printed(page, { format: 'A6' });
   assert.match(small[0]!, /^Order 61$/m);
   assert.match(small.at(-1)!, /Cancelled test/);
   await drawnForPaper(page, 182);
   const [code, another] = await page.locator('.paper figure').all();
-  const { y, height } = (await code!.boundingBox())!;
+  const { x, y, width, height } = (await code!.boundingBox())!;
+  const head = (await page.locator('.record header').boundingBox())!;
+  assert.ok(Math.abs(x + width - head.x - head.width) < 1, 'codes end where the lines end');
   assert.ok((await another!.boundingBox())!.y - y - height > 30, 'a scanner meets one of them');
 });
 
@@ -210,6 +222,10 @@ test('the activity is printed with the bars of its charts, the store and the tim
     /Pets of Berlin Production Printed .*, 20\d\d, .* by test [A-Z].* \d+, 20\d\d – [A-Z].* \d+, 20\d\d, days of .* Activity Orders a day/,
   );
   assert.doesNotMatch(words, /choose one/i);
+  await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+  const heading = (await page.getByRole('heading', { name: 'Activity' }).boundingBox())!;
+  const dates = (await page.locator('.paper-head > p').boundingBox())!;
+  assert.ok(heading.y - dates.y < 12, `beside the heading: ${heading.y - dates.y}`);
 });
 
 test('keys are printed as a table on A4 and Letter, and each in one column on A6', async (t) => {
@@ -347,7 +363,7 @@ test('on A6 each date of a list is in one line, and the heading of the history i
   const { page } = await signedIn(t, browser, service);
   await row(page, 1).waitFor();
   const list = (await printed(page, { format: 'A6' })).join('\n');
-  assert.equal([...list.matchAll(/Ships May 6, 2025, \d+:\d\d [AP]M$/gm)].length, 5);
+  assert.equal([...list.matchAll(/Ships May 6, 2025, \d+:\d\d [AP]M(?: Placed .*)?$/gm)].length, 5);
   for (const id of [1, 2, 3, 4, 5]) {
     await row(page, id)
       .getByRole('link', { name: String(id), exact: true })
@@ -372,11 +388,21 @@ test('the page for scanning is printed with its lines, and without its controls'
   const words = (await printed(page, { format: 'A4' })).join(' ').replaceAll(/\s+/g, ' ');
   assert.match(
     words,
-    /Scanned 3 No\. .* 3 Not found 999 No order has this id or reference\. 2 Ready 2 1 × pet 2 Dec 11, 2099 1 Ready 1 .*Jan 1, 1970, overdue/,
+    /Scanned 3 Ready 2 Done 0 To look at 1 No\. .* 3 Not found 999 No order has this id or reference\. 2 Ready 2 1 × pet 2 Dec 11, 2099 1 Ready 1 .*Jan 1, 1970, overdue/,
   );
   assert.ok(words.replaceAll(' ', '').includes(LONG));
   assert.doesNotMatch(
     words,
-    /just now|To look at|years|Ship 2|Print 2|Clear|paste|Add to|AMZ-302|Search in|Cancel/,
+    /just now|years|Ship 2|Print 2|Clear|paste|Add to|AMZ-302|Search in|Cancel/,
   );
+  await page.emulateMedia({ media: 'print' });
+  const decoration = await page
+    .getByRole('link', { name: '1', exact: true })
+    .evaluate((each) => getComputedStyle(each).textDecorationLine);
+  assert.equal(decoration, 'none');
+  // What is listed alone is said by its tab.
+  await page.emulateMedia({ media: null });
+  await page.getByRole('button', { name: 'To look at 1' }).click();
+  const [open] = await printed(page, { format: 'A4' });
+  assert.match(open!.replaceAll(/\s+/g, ' '), /Scanned 3 To look at 1 No\./);
 });

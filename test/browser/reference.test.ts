@@ -109,6 +109,25 @@ test('operations, fields and errors are found, and a language is that of all sam
   await page.close();
 });
 
+test('Find stays above the contents, and the operation that is read is below it', async (t) => {
+  const service = await startService(t);
+  const viewport = { width: 1440, height: 900 };
+  const { page } = await opened(browser, `${urlOf(service)}#v2-createWebhook`, { viewport });
+  const find = page.getByLabel('Find guides, operations, fields and errors');
+  for (const hash of ['v2-createWebhook', 'v2-getStore']) {
+    await page.evaluate(`location.hash = '${hash}'`);
+    const link = page.locator(`.contents [href="#${hash}"][aria-current=true]`);
+    const [field, bar, { y }] = [
+      (await find.boundingBox())!,
+      (await page.locator('.bar').boundingBox())!,
+      (await link.boundingBox())!,
+    ];
+    assert.ok(field.y >= bar.y + bar.height, `${hash}: Find at ${field.y}`);
+    assert.ok(y >= field.y + field.height, `${hash}: at ${y}`);
+  }
+  await page.close();
+});
+
 /** What integrators ask, and the places that answer it. */
 const QUESTIONS: readonly (readonly [asked: string, ...ids: string[]])[] = [
   ['how to authenticate', 'keys'],
@@ -584,7 +603,18 @@ test('on paper the fields of records are open, columns are full, and pages have 
   assert.ok(text[0]!.includes('Rotate the secret of a webhook'), 'the contents come first');
   assert.doesNotMatch(own, /api_key_malformed/);
   assert.match(own, /401 and 500: see the error codes/);
+  assert.ok(text.some((each) => /orders:read list,.*keys:manage\slist,/s.test(each)));
   await page.emulateMedia({ media: 'print' });
+  const frames = ['.samples', '.response', '.samples .s', '.response .s'].map((part) =>
+    page
+      .locator(`#v2-getOrder ${part}`)
+      .first()
+      .evaluate((each) =>
+        [getComputedStyle(each).borderColor, getComputedStyle(each).color].join(),
+      ),
+  );
+  const [sample, response, inSample, inResponse] = await Promise.all(frames);
+  assert.deepEqual([sample, inSample], [response, inResponse], 'one style of code');
   const [prose, aside] = ['.text', '.aside'].map((part) => page.locator(`#v2-getOrder ${part}`));
   assert.ok((await prose!.boundingBox())!.width > 500, 'the text has both columns');
   assert.ok(await aside!.isVisible());

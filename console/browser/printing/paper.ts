@@ -114,7 +114,7 @@ function orderSheet(state: State, { events }: Detail, order: OrderRecord) {
     html`<tr><td class="time">${paperTime(at)}</td><td>${eventWords(type)[1]}</td><td><bdi>${byName ?? by ?? 'an operator of the store'}</bdi></td></tr>`;
   return html`<article class="record">
     ${header(state)}
-    <div class="title"><div><h1><small>Order</small> ${id}</h1>${reference === undefined ? nothing : html`<p class="name"><small>Reference</small> <bdi>${reference}</bdi></p>`}<p><b>${statusOf(order)}</b></p></div>
+    <div class="title"><div><h1>Order ${id}</h1>${reference === undefined ? nothing : html`<p class="name"><bdi>${reference}</bdi></p>`}<p><b>${statusOf(order)}</b></p></div>
       <div>${[String(id), reference ?? []].flat().map((text) => html`<figure>${barcode(text)}<figcaption>${text}</figcaption></figure>`)}</div></div>
     <dl>
       <dt>Pet</dt><dd>${petId ?? 'none'}</dd><dt>Quantity</dt><dd>${quantity === undefined ? 'none' : count(quantity)}</dd>
@@ -126,7 +126,7 @@ function orderSheet(state: State, { events }: Detail, order: OrderRecord) {
   </article>`;
 }
 
-/** The orders of the list that are shown. */
+/** The orders of the list that are shown. Each page of it begins with its store and filters. */
 function listSheet(state: State) {
   const { orders, counts, view } = state;
   const total = counts === undefined ? undefined : totalOf(counts.counts, view.statuses);
@@ -138,14 +138,13 @@ function listSheet(state: State) {
   const filters = filtersInWords(view);
   const line = (order: OrderRecord) =>
     html`<tr><td class="number"><b>${order.id}</b></td><td><bdi>${order.reference ?? nothing}</bdi></td><td>${statusOf(order)}</td>
-      <td class="number">${order.petId ?? nothing}</td><td class="number">${order.quantity === undefined ? nothing : count(order.quantity)}</td><td class="time">${shipsText(order)}</td><td class="time">${paperTime(order.placedAt)}</td></tr>`;
+      <td class="number">${order.petId ?? nothing}</td><td class="number">${order.quantity === undefined ? nothing : count(order.quantity)}</td><td class="time">${shipsText(order)}</td><td class="time">${paperDay(order.placedAt)}</td></tr>`;
   return html`<article class="record">
-    ${header(state)}
-    <h1>Orders</h1>
-    ${filters === '' ? nothing : html`<p><bdi>${filters}</bdi></p>`}
-    <p><b>${many}</b> · times in ${timeZone()}</p>
     <table class="lines">
-      <thead><tr><th class="number">Order</th><th>Reference</th><th>Status</th><th class="number">Pet</th><th class="number">Quantity</th><th>Ships</th><th>Placed</th></tr></thead>
+      <thead><tr><td colspan="7">${header(state)} <h1>Orders</h1>
+        ${filters === '' ? nothing : html`<p><bdi>${filters}</bdi></p>`}
+        <p><b>${many}</b> · times in ${timeZone()}</p></td></tr>
+      <tr><th class="number">Order</th><th>Reference</th><th>Status</th><th class="number">Pet</th><th class="number">Quantity</th><th>Ships</th><th>Placed</th></tr></thead>
       <tbody>${orders.map(line)}</tbody>
     </table>
     ${isAll ? nothing : html`<p><b>${many}.</b> The others are not on this paper: show more before printing, or export CSV.</p>`}
