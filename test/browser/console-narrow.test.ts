@@ -268,17 +268,22 @@ test('keys, and what a key did, are lines with nothing cut off where columns hav
 test('the button of the columns has how many are hidden, and its menu those without room', async (t) => {
   const service = await startService(t);
   const shipDate = Date.now() - 12 * 86_400_000;
-  await place(service.store, { ...pending(1n), shipDate, reference: 'AMZ-302-8866035-1029' });
+  await place(service.store, { ...pending(4001n), shipDate, reference: 'AMZ-302-8866035-1029' });
   const { page } = await signedIn(t, browser, service, { viewport: { width: 1_440, height: 700 } });
-  await row(page, 1).waitFor();
-  // All columns stay before there is blank room, with nothing cut.
-  for (const width of [1_440, 1_280, 1_100, 1_024]) {
+  await row(page, 4001).waitFor();
+  // Columns stay before there is blank room, and the first one goes before anything is cut.
+  for (const [width, view] of [
+    [1_440, 'View'],
+    [1_280, 'View'],
+    [1_100, 'View'],
+    [1_024, 'View 1 hidden'],
+  ] as const) {
     await page.setViewportSize({ width, height: 700 });
-    await page.getByRole('button', { name: 'View', exact: true }).waitFor();
-    const cells = await row(page, 1)
+    await page.getByRole('button', { name: view, exact: true }).waitFor();
+    const cells = await row(page, 4001)
       .getByRole('cell')
       .evaluateAll((all) => all.filter((each) => each.scrollWidth > each.clientWidth).length);
-    const { right } = await row(page, 1)
+    const { right } = await row(page, 4001)
       .locator('.reference bdi')
       .evaluate((each) => ({ right: getComputedStyle(each, '::after').right }));
     assert.deepEqual([cells, right === '0px'], [0, false], `${width}`);
