@@ -308,6 +308,7 @@ export class App {
         this.#go({ ...view, order: undefined });
         this.#scanning.scan(text);
         void this.#screen.focus('h1');
+        document.querySelector('.last')?.scrollIntoView({ block: 'nearest' });
         return;
       }
       void this.#openScanned(text, written);

@@ -6,6 +6,7 @@ import { pending, place, type Service, startService } from '../http/harness.ts';
 import { startBrowser } from './chromium.ts';
 import { row, signedIn } from './console-page.ts';
 import { accessibilityFindings, opened } from './page.ts';
+import { scan } from './scanner.ts';
 
 let browser: Browser;
 before(async () => {
@@ -591,7 +592,7 @@ test('a long reference is cut between two letters, before its end', async (t) =>
   assert.deepEqual([text, end], [`inter-character ${end!.slice(2)}`, `… ${end!.slice(2)}`]);
 });
 
-test('at 400 %, a question is in sight together with its field', async (t) => {
+test('at 400 %, a question is in sight with its field, and each scan with its result', async (t) => {
   const service = await startService(t);
   await place(service.store, { ...pending(1n), petId: 7n, quantity: 2n, reference: 'WEB-1' });
   const viewport = { width: 320, height: 256 };
@@ -607,5 +608,21 @@ test('at 400 %, a question is in sight together with its field', async (t) => {
     assert.ok(field.y + field.height <= 256, JSON.stringify(field));
     await page.keyboard.press('Escape');
     await question.waitFor({ state: 'detached' });
+  }
+  // So is the result of each scan.
+  await page.goto(new URL('?view=scan', page.url()).href);
+  await page.getByText('Waiting for the first code').waitFor();
+  for (const [code, result] of [
+    ['1', 'Ready'],
+    ['NOPE-1', 'Not found'],
+  ] as const) {
+    await scan(page, code);
+    const shown = page.locator('.last').getByText(result);
+    await shown.waitFor();
+    const { y, height } = (await shown.boundingBox())!;
+    assert.ok(y >= 0 && y + height <= 256, `${code}: ${y}`);
+    const above = await page.evaluate(`document.elementFromPoint(60, ${y + height / 2}).className`);
+    assert.doesNotMatch(String(above), /buttons/);
+    await page.evaluate('scrollTo(0, 400)');
   }
 });
