@@ -124,6 +124,15 @@ test('on a phone the first order is in the upper third, and filters, sort and se
   await row(page, 1).waitFor();
   assert.match(await row(page, 1).innerText(), /WEB-1\s+Pending\s+1 × pet 7/);
   assert.ok((await row(page, 2).boundingBox())!.y < viewport.height / 3);
+  // So is a box: a tap beside it opens no order.
+  const box = (await row(page, 1).getByRole('checkbox').boundingBox())!;
+  for (const [at, isChecked] of [
+    [-11, true],
+    [box.height + 11, false],
+  ] as const) {
+    await page.mouse.click(box.x + box.width / 2 + 11, box.y + at);
+    assert.equal(await row(page, 1).getByRole('checkbox').isChecked(), isChecked);
+  }
   const bar = page.locator('.bar');
   for (const button of await bar.locator('button:visible, a.button:visible').all()) {
     const { width, height } = (await button.boundingBox())!;

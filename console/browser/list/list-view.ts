@@ -148,7 +148,7 @@ function row(state: State, order: OrderRecord, shown: string, actions: Actions) 
     isChanged ? 'changed-now' : '',
   ].join(' ');
   return html`<tr role="row" class=${classes} aria-current=${isCurrent} @click=${actions.open(id)}>
-    <td role="cell" class="check">${maySelect(state) && status === 'pending' ? html`<input type="checkbox" aria-label="Select order ${id}" .checked=${isSelected} @change=${actions.select(id)} />` : nothing}</td>
+    <td role="cell" class="check">${maySelect(state) && status === 'pending' ? html`<label><input type="checkbox" aria-label="Select order ${id}" .checked=${isSelected} @change=${actions.select(id)} /></label>` : nothing}</td>
     ${guard([shown, order, ...others], () => cells(state, order, actions))}</tr>`;
 }
 
