@@ -6,7 +6,7 @@ const SWIFT_KEY_MS = 100;
 const LATE_END_MS = 1_000;
 /** How long a person pauses in a text. */
 const TYPED_MS = 5_000;
-/** Within this, a second Enter belongs to the same code. */
+/** Within this, further Enters belong to the same code. */
 const SECOND_END_MS = 300;
 /** Characters of the shortest text that is known as a scan by its speed alone. */
 const LEAST_SCANNED = 3;
@@ -20,8 +20,6 @@ export interface End {
   /** With what a person typed before it, in some seconds. */
   readonly typed: string;
   readonly isTaken: boolean;
-  /** What had the focus when the text began. */
-  readonly from: EventTarget | null;
   /** When it began, and the time since a text before it that had no end, in milliseconds. */
   readonly beganAt: number;
   readonly pauseMs: number;
@@ -31,7 +29,7 @@ export interface End {
   readonly isSwift: boolean;
   /** Whether only a scanner types the keys so, however late the end is. */
   readonly isFast: boolean;
-  /** Whether it is the second end of the same text. */
+  /** Whether it is a further end of the same text. */
   readonly isSecond: boolean;
 }
 
@@ -42,7 +40,8 @@ export class Burst {
   acted = 0;
   /** Whether it was taken as a code, or for the search. */
   isTaken = false;
-  #from: EventTarget | null = null;
+  /** What had the focus when the latest text began. */
+  from: EventTarget | null = null;
   #beganAt = 0;
   #before = '';
   /** The time since a text before it that had no end, in milliseconds. */
@@ -63,7 +62,7 @@ export class Burst {
   add(key: string, at: number, from: EventTarget | null, mostMs: number): boolean {
     const pauseMs = at - this.#at;
     // Elsewhere, a person begins another text.
-    const isHere = from === this.#from;
+    const isHere = from === this.from;
     const goesOn = !this.isTaken && (this.#isFast || (this.isSwift && isHere));
     if (pauseMs > (goesOn ? LATE_END_MS : mostMs)) {
       const isOther = this.isTaken || pauseMs > TYPED_MS || !isHere;
@@ -73,7 +72,7 @@ export class Burst {
     }
     const isFirst = this.text === '';
     if (isFirst) {
-      this.#from = from;
+      this.from = from;
       this.#beganAt = at;
       this.pauseMs = pauseMs;
     } else {
@@ -114,16 +113,16 @@ export class Burst {
     const { text, isTaken } = this;
     const isText = text !== '';
     const end = {
-      ...{ text, isTaken, rest: text.slice(this.acted), from: this.#from },
-      typed: isSwift || isPrompt ? text : this.#before + text,
+      ...{ text, isTaken, rest: text.slice(this.acted) },
+      typed: isSwift || (isPrompt && text.length >= LEAST_SCANNED) ? text : this.#before + text,
       ...{ beganAt: this.#beganAt, pauseMs: this.pauseMs },
       ...{ isFast: isText && isFast, isSwift: isText && isSwift },
       isScanned: isText && (isFast || isPrompt),
       isSecond: key === 'Enter' && !isText && at - this.#endedAt <= SECOND_END_MS,
     };
     // A person goes on with Enter after Tab, unless all keys are swift.
-    this.#endedAt =
-      isText && (key === 'Enter' || isSwift || end.isScanned) ? at : Number.NEGATIVE_INFINITY;
+    const hasEnded = isText && (key === 'Enter' || isSwift || end.isScanned);
+    if (!end.isSecond) this.#endedAt = hasEnded ? at : Number.NEGATIVE_INFINITY;
     this.clear();
     return end;
   }

@@ -151,7 +151,7 @@ export function listenForKeys(shortcuts: Shortcuts, state: State): void {
     // Its beginning went elsewhere, or came while the field was fixed. A date is written in another way than it is typed.
     const isFull = field.value.length === field.maxLength && !of.isFast;
     const isCut = field.type === 'text' && !isFull && !field.value.includes(of.text);
-    const isTail = (isScanned && (of.from !== field || isAfterLetter)) || isCut;
+    const isTail = (isScanned && (burst.from !== field || isAfterLetter)) || isCut;
     // A question that has only now opened takes no Enter.
     if (event.defaultPrevented && !isTail) return;
     const isMeant = isOfShipment && !field.readOnly && !isTail;
@@ -219,13 +219,13 @@ export function listenForKeys(shortcuts: Shortcuts, state: State): void {
     ({ key, timeStamp, target, repeat, isComposing, ctrlKey, metaKey, altKey }) => {
       if (!repeat) pressedOn = target;
       // Where single keys do nothing, all of them can be of one code.
-      const hasMeaning = !isForScans() && (isTyping(target) || mayAct());
+      const hasMeaning = isInForm(target) || (!isForScans() && (isTyping(target) || mayAct()));
       const mostMs = hasMeaning ? CODE_KEY_MS : SAME_CODE_MS;
       // Events can come before a timer that is due.
       const isDue = timer !== undefined && burst.isOver(timeStamp, mostMs);
       if (isDue) onPause();
       goesOn = isDue && burst.isTaken;
-      const lateMs = isForScans() ? CHECKED_MS : SAME_CODE_MS;
+      const lateMs = isForScans() && !isTyping(burst.from) ? CHECKED_MS : SAME_CODE_MS;
       const endMs = key === 'Enter' && !isTyping(target) ? lateMs : mostMs;
       end = isEnd(key) && !repeat ? burst.end(key, timeStamp, endMs) : undefined;
       // Of a person.

@@ -130,10 +130,14 @@ test('a scan is known by the times between its keys', () => {
     burst.add('2', 900, null, 200);
     assert.equal(burst.text, text);
   }
-  // A second end belongs to the first, a third does not.
+  // Further ends belong to the first, if they are soon.
   const { burst, at } = typed('04', [10], 10);
-  assert.equal(burst.end('Enter', at + 250, 200).isSecond, true);
-  assert.equal(burst.end('Enter', at + 260, 200).isSecond, false);
+  for (const [afterMs, isSecond] of [
+    [250, true],
+    [300, true],
+    [320, false],
+  ] as const)
+    assert.equal(burst.end('Enter', at + afterMs, 200).isSecond, isSecond);
   // Tab leads on.
   const { burst: other, at: otherAt } = typed('04', [10], 10);
   assert.equal(other.end('Tab', otherAt + 100, 200).isSecond, false);
@@ -765,4 +769,43 @@ test('on the page for scanning, a code has nothing of what acted or was typed el
   for (const key of ['8', 'Backspace', 'Backspace', 'Backspace']) await press(page, key, 250);
   for (const key of ['0', '0', '0', 'Enter']) await press(page, key, 250);
   await newest.getByText('1000', { exact: true }).first().waitFor();
+  // With a prompt Enter after a pause, too.
+  for (const [index, key] of ['1', '9', '9', '8', 'Enter'].entries())
+    await press(page, key, [900, 250, 250, 1_200, 90][index]!);
+  await newest.getByText('1998', { exact: true }).first().waitFor();
+  // A text in a field is no code if Enter follows elsewhere.
+  const lines = await page.locator('.scanned tbody tr').count();
+  const list = page.getByRole('textbox', { name: 'Paste a list' });
+  await list.focus();
+  for (const key of '2000') await press(page, key, 250);
+  await page.getByRole('button', { name: 'Clear', exact: true }).focus();
+  await press(page, 'Enter', 1_500);
+  await page.getByText(`${lines} lines cleared.`).waitFor();
+});
+
+test('on the page for scanning, a tracking number that a person types is kept, also after a click in it', async (t) => {
+  const { service, page } = await opened(t, '?view=scan&order=2');
+  await press(page, '1', 300);
+  await page.clock.runFor(100);
+  await page.getByRole('button', { name: 'Ship order…' }).click();
+  const field = question(page).getByLabel('Tracking number');
+  await field.waitFor();
+  await page.clock.runFor(500);
+  for (const key of '3SXYZ') await press(page, key, 150);
+  await page.clock.runFor(500);
+  await field.dblclick();
+  for (const key of '1Z999') await press(page, key, 150);
+  await press(page, 'Enter', 400);
+  await page.getByText('Order 2 was shipped').waitFor();
+  assert.equal((await service.store.orders([2n]))[0]!.trackingNumber, '1Z999');
+});
+
+test('the Enters of a scanner that sends several after Tab place no order', async (t) => {
+  const { service, page } = await opened(t, '');
+  await press(page, 'n', 300);
+  await page.clock.runFor(800);
+  for (const key of [...'998', 'Tab', 'Enter', 'Enter']) await press(page, key, 10);
+  await page.clock.runFor(1_000);
+  await page.locator('dialog.place').waitFor();
+  assert.deepEqual(await changes(service), NONE);
 });
