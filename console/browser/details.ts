@@ -148,7 +148,7 @@ function facts({ view }: State, order: OrderRecord, { others }: Detail, actions:
     <dt>Pet</dt><dd>${petId === undefined ? 'none' : html`<a href=${searchOf(toPet)} @click=${actions.follow(toPet)}>${petId}</a>`}
       ${further < 1n ? nothing : html`<span class="hint">${count(further)}${moreIn(others)} other ${further === 1n ? 'order' : 'orders'}</span>`}</dd>
     <dt>Quantity</dt><dd>${quantity === undefined ? 'none' : count(quantity)}</dd>
-    <dt>${status === 'shipped' ? 'Ship date' : 'Ships'}</dt><dd>${exact(shipDate, actions)} ${shipHint(order)}</dd>
+    <dt>${status === 'pending' ? 'Ships' : 'Ship date'}</dt><dd>${exact(shipDate, actions)} ${shipHint(order)}</dd>
     <dt>Placed</dt><dd>${exact(placedAt, actions)} <span class="hint">${ago(placedAt)}</span></dd>
     ${reason === undefined ? nothing : html`<dt>Reason</dt><dd><bdi title=${reason}>${REASONS[reason] ?? reason}</bdi></dd>`}
     ${trackingNumber === undefined ? nothing : html`<dt>Tracking number</dt><dd>${copied(trackingNumber, 'Tracking number', actions)}</dd>`}

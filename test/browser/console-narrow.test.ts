@@ -492,6 +492,8 @@ test('the row of an order that is opened by its address is in sight', async (t) 
     const head = (await page.locator('.list thead').boundingBox())!;
     assert.ok(box.y + box.height <= foot.y, `${id}: ${box.y}`);
     assert.ok(box.y >= head.y + head.height - 1, `${id}: ${box.y}`);
+    // With others below it.
+    assert.ok(box.y + 200 <= foot.y || id === 5, `${id}: ${box.y}`);
     // A letter in the bar scrolls nothing.
     await page.getByLabel('Find an order').pressSequentially('web', { delay: 120 });
     assert.equal((await row(page, id).boundingBox())!.y, box.y);

@@ -43,7 +43,7 @@ export function keyPage(state: State, found: ChangesOfKey, actions: Actions) {
     </div>
     <div class="head-row"><nav class="segments" aria-label="Changes">${segment('', 'All', changes.length)} ${TYPES.map((type) => segment(type, eventWords(type)[1], of(type).length))}</nav>
       <p role="status" class="small">${found.state === 'reading' ? `Reading: ${count(changes.length)} so far…` : `${count(shown.length)} ${shown.length === 1 ? 'change' : 'changes'}`}</p></div>
-    ${found.state === 'cut' ? html`<p class="notice">${icon('warning')}<span>The store has more changes on that day than are read here: these are the first ones.</span></p>` : nothing}
+    ${found.state === 'cut' ? html`<p class="notice">${icon('warning')}<span>The store has more changes on that day than are read here: these are the first.</span></p>` : nothing}
     ${problem === undefined ? nothing : html`<p class="notice" role="alert">${icon('warning')}<span>Not all changes were read. ${problem}</span><button type="button" @click=${actions.readChangesOfKey}>Try again</button></p>`}
     <div class="cards">
       ${shown.length === 0 ? html`<div class="empty">${found.state === 'reading' ? nothing : html`${icon('clock')}<h2>Nothing on this day</h2>`}</div>` : table(view, shown, actions)}
