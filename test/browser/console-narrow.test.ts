@@ -162,6 +162,8 @@ test('on a phone the first order is in the upper third, and filters, sort and se
   await page.getByRole('button', { name: /^Signed in with the key/ }).click();
   await page.getByRole('link', { name: 'Activity' }).click();
   await page.getByRole('heading', { name: 'Activity' }).waitFor();
+  const day = page.getByRole('row').getByRole('link', { name: 'Today' });
+  assert.ok((await day.boundingBox())!.height >= 44, JSON.stringify(await day.boundingBox()));
   assert.deepEqual(problems, []);
 });
 
