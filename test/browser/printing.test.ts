@@ -190,6 +190,18 @@ test('an open order is printed as one page, with its codes, dates and history', 
   assert.ok((await another!.boundingBox())!.y - y - height > 30, 'a scanner meets one of them');
 });
 
+test('a cancelled order does not ship: it has a ship date, on the screen and on paper', async (t) => {
+  const service = await startService(t);
+  await place(service.store, { ...pending(1n), shipDate: Date.UTC(2099, 11, 11, 12) });
+  await service.store.apply([{ type: 'cancel', id: 1n, at: Date.now() }]);
+  const { page } = await signedIn(t, browser, service, { search: '?order=1' });
+  const term = (name: string) => page.getByRole('term').getByText(name, { exact: true });
+  await page.getByRole('heading', { name: 'History' }).waitFor();
+  assert.deepEqual([await term('Ship date').count(), await term('Ships').count()], [1, 0]);
+  const [text] = await printed(page, { format: 'A4' });
+  assert.match(text!.replaceAll(/\s+/g, ' '), /Quantity 1 Ship date Dec 11, 2099, /);
+});
+
 test('a shipped order is printed with its ship date, which can be in the future', async (t) => {
   const service = await startService(t);
   const shipDate = Date.UTC(2099, 11, 11, 12);

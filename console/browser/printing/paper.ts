@@ -118,7 +118,7 @@ function orderSheet(state: State, { events }: Detail, order: OrderRecord) {
       <div>${[String(id), reference ?? []].flat().map((text) => html`<figure>${barcode(text)}<figcaption>${text}</figcaption></figure>`)}</div></div>
     <dl>
       <dt>Pet</dt><dd>${petId ?? 'none'}</dd><dt>Quantity</dt><dd>${quantity === undefined ? 'none' : count(quantity)}</dd>
-      <dt>${status === 'shipped' ? 'Ship date' : 'Ships'}</dt><dd>${shipsText(order)}</dd><dt>Placed</dt><dd>${paperTime(placedAt)}</dd>
+      <dt>${status === 'pending' ? 'Ships' : 'Ship date'}</dt><dd>${shipsText(order)}</dd><dt>Placed</dt><dd>${paperTime(placedAt)}</dd>
       <dt>Changed</dt><dd>${paperTime(updatedAt)}</dd>
       ${status === 'cancelled' ? html`<dt>Reason</dt><dd><bdi>${reason === undefined ? 'none' : (REASONS[reason] ?? reason)}</bdi></dd>` : html`<dt>Tracking number</dt><dd><bdi>${order.trackingNumber ?? nothing}</bdi></dd>`}
     </dl>
