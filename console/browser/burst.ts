@@ -7,7 +7,7 @@ const LATE_END_MS = 1_000;
 /** How long a person pauses in a text. */
 const TYPED_MS = 5_000;
 /** Within this, further Enters belong to the same code. */
-const SECOND_END_MS = 300;
+const FURTHER_END_MS = 300;
 /** Characters of the shortest text that is known as a scan by its speed alone. */
 const LEAST_SCANNED = 3;
 
@@ -30,7 +30,7 @@ export interface End {
   /** Whether only a scanner types the keys so, however late the end is. */
   readonly isFast: boolean;
   /** Whether it is a further end of the same text. */
-  readonly isSecond: boolean;
+  readonly isFurther: boolean;
 }
 
 /** Characters in succession, whatever has the focus: those of a code that is scanned stay together, also if a dialog opens or closes between them. */
@@ -118,11 +118,11 @@ export class Burst {
       ...{ beganAt: this.#beganAt, pauseMs: this.pauseMs },
       ...{ isFast: isText && isFast, isSwift: isText && isSwift },
       isScanned: isText && (isFast || isPrompt),
-      isSecond: key === 'Enter' && !isText && at - this.#endedAt <= SECOND_END_MS,
+      isFurther: key === 'Enter' && !isText && at - this.#endedAt <= FURTHER_END_MS,
     };
     // A person goes on with Enter after Tab, unless all keys are swift.
     const hasEnded = isText && (key === 'Enter' || isSwift || end.isScanned);
-    if (!end.isSecond) this.#endedAt = hasEnded ? at : Number.NEGATIVE_INFINITY;
+    if (!end.isFurther) this.#endedAt = hasEnded ? at : Number.NEGATIVE_INFINITY;
     this.clear();
     return end;
   }

@@ -79,10 +79,11 @@ export function listenForKeys(shortcuts: Shortcuts, state: State): void {
     actedAt = performance.now();
     const page = pageOf(key);
     goUntil = page === undefined && key === 'g' ? actedAt + SECOND_KEY_MS : 0;
-    // What is typed on that page is another text.
-    if (page !== undefined) burst.clear();
-    if (page !== undefined) shortcuts.goTo(page);
-    else if (key === 'x') undo.push(shortcuts.select(false));
+    if (page !== undefined) {
+      // What is typed on that page is another text.
+      burst.clear();
+      shortcuts.goTo(page);
+    } else if (key === 'x') undo.push(shortcuts.select(false));
     else actionOf(shortcuts, key)?.();
   };
   const hasAction = (key: string) =>
@@ -136,7 +137,7 @@ export function listenForKeys(shortcuts: Shortcuts, state: State): void {
     const isLong = isForScans() || text.length >= LEAST_SWIFT;
     const isScanned = of.isScanned || (of.isSwift && isLong);
     const isCode = of.isFast || (isScanned && isText && !isCommand);
-    if (isCode || of.isSecond) event.preventDefault();
+    if (isCode || of.isFurther) event.preventDefault();
     if (!isCode || written.trim() === '') return;
     shortcuts.scan(isAll || of.pauseMs < SAME_CODE_MS ? written : text, written);
   };
@@ -158,7 +159,7 @@ export function listenForKeys(shortcuts: Shortcuts, state: State): void {
     const isWhole = isScanned && of.text === field.value;
     if (isTab && !isTail && !(isMeant && isWhole && !event.shiftKey)) return;
     if (isMeant && isWhole && !isTab) return;
-    if (isScanned || isTail || of.isSecond) event.preventDefault();
+    if (isScanned || isTail || of.isFurther) event.preventDefault();
     if (!field.readOnly && (isTail || (isMeant && of.isFast && !isWhole))) {
       field.value = '';
       field.dispatchEvent(new InputEvent('input', { bubbles: true }));
@@ -170,7 +171,7 @@ export function listenForKeys(shortcuts: Shortcuts, state: State): void {
     burst.clear();
     if (isPressed(target)) (target as HTMLElement).click();
   };
-  const onEnd = (event: KeyboardEvent, { text, typed, rest, isTaken, isSecond, pauseMs }: End) => {
+  const onEnd = (event: KeyboardEvent, { text, typed, rest, isTaken, isFurther, pauseMs }: End) => {
     // A blank is to press a button or a box, or has scrolled. Enter presses a button itself.
     if (text !== '' && text.trim() === '') {
       const isBox = event.target instanceof HTMLInputElement;
@@ -178,9 +179,9 @@ export function listenForKeys(shortcuts: Shortcuts, state: State): void {
       return;
     }
     const isLetter = /^\D$/.test(rest) && mayAct();
-    if (isSecond || isTaken || (rest !== '' && !isLetter)) {
+    if (isFurther || isTaken || (rest !== '' && !isLetter)) {
       event.preventDefault();
-      if (isSecond || isTaken) return;
+      if (isFurther || isTaken) return;
       document.querySelector<HTMLElement>('[popover]:popover-open')?.hidePopover();
       if (isAbove()) shortcuts.refuse();
       else take(shortcuts.scan, isForScans() ? typed : text);
@@ -247,7 +248,7 @@ export function listenForKeys(shortcuts: Shortcuts, state: State): void {
       if (isTyping(target)) return;
       // A code accepts no invitation.
       if (key === ' ') onCharacter(event);
-      else if (end?.isSecond || (end?.text ?? '') !== '') event.preventDefault();
+      else if (end?.isFurther || (end?.text ?? '') !== '') event.preventDefault();
       return;
     }
     if (isComposing) return;
