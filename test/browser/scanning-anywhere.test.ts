@@ -132,17 +132,17 @@ test('a scan is known by the times between its keys', () => {
   }
   // Further ends belong to the first, if they are soon.
   const { burst, at } = typed('04', [10], 10);
-  for (const [afterMs, isSecond] of [
+  for (const [afterMs, isFurther] of [
     [250, true],
     [300, true],
     [320, false],
   ] as const)
-    assert.equal(burst.end('Enter', at + afterMs, 200).isSecond, isSecond);
+    assert.equal(burst.end('Enter', at + afterMs, 200).isFurther, isFurther);
   // Tab leads on.
   const { burst: other, at: otherAt } = typed('04', [10], 10);
-  assert.equal(other.end('Tab', otherAt + 100, 200).isSecond, false);
+  assert.equal(other.end('Tab', otherAt + 100, 200).isFurther, false);
   // A scanner can send Tab and Enter.
-  for (const [keyMs, tabMs, isSecond] of [
+  for (const [keyMs, tabMs, isFurther] of [
     [60, 60, true],
     [60, 130, true],
     [60, 250, true],
@@ -151,7 +151,7 @@ test('a scan is known by the times between its keys', () => {
     const burst = new Burst();
     for (const [index, key] of [...'998'].entries()) burst.add(key, index * keyMs, null, 200);
     burst.end('Tab', 2 * keyMs + tabMs, 200);
-    assert.equal(burst.end('Enter', 3 * keyMs + tabMs, 200).isSecond, isSecond);
+    assert.equal(burst.end('Enter', 3 * keyMs + tabMs, 200).isFurther, isFurther);
   }
 });
 
